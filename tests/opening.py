@@ -88,6 +88,7 @@ def load_protocols() -> None:
     pack.blank_files()
     data = Path(registry.__file__).parent / "protocols" / "data"
     texts("unread")  # the questions of a judge for what rules left unread
+    texts("negotiation")  # those of two judges who must agree
     for path in data.glob("*.csv"):  # of which some are there for protocols of one's own
         Beside(data).rows(path.name, SourceLocation(path.name))
     for kind in kinds.all_kinds():

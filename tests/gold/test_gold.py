@@ -119,7 +119,7 @@ def test_the_later_answer_of_a_person_counts_and_both_are_kept(run: Made, tmp_pa
         ),
         ({"output": "t000001", "value": "she", "weight": "0"}, "must be a number above 0"),
         ({"output": "t000001", "value": "she", "weight": "nan"}, "must be a number above 0"),
-        ({"output": "", "value": "she"}, "no output is named"),
+        ({"output": "", "value": "she"}, "the row names no output"),
         ({"output": "t000001", "value": ""}, "no value in any row"),
         ({"output": "t000003", "value": "she"}, "comes from probabilities"),
     ],

@@ -183,7 +183,7 @@ def test_what_a_policy_holds_back_is_a_refusal(kind: str, does: str, said: str) 
     ("kind", "does", "said"),
     [
         ("openai", "none", "no picture came"),
-        ("openai", "base64", "no base64"),
+        ("openai", "base64", "is not base64"),
         ("gemini", "text", "I would rather describe it."),
         ("gemini", "NO_IMAGE", "no picture came (NO_IMAGE)"),
         ("gemini", "IMAGE_OTHER", "no picture came"),

@@ -33,9 +33,9 @@ def estimates_without(
     Outputs that only this person labelled drop out; that changes numbers by chance alone if outputs
     were divided at random (`annotate --among`).
     """
-    with TemporaryDirectory() as spare:  # a copy, since the votes of the others are stored
-        store.backup(Path(spare))
-        with Store(Path(spare), writing=True) as copy:
+    with TemporaryDirectory() as folder:  # a copy, since the votes of the others are stored
+        store.backup(Path(folder))
+        with Store(Path(folder), writing=True) as copy:
             majority.leave_out(copy, protocol, attribute, person)
             return estimates(copy, protocol)
 

@@ -32,7 +32,7 @@ class PlantedAnswers:
 
     answers: the kind of answers, as instruments name it (InstrumentKind.answers).
     what:    a noun for the answers, for messages ("texts").
-    lacks:   settings that such answers do not have; UsageError if one of them is given.
+    lacks:   settings that do not apply to such answers; giving one raises UsageError.
     planted: {setting: the outcome whose share it plants}.
     whole:   the outcome that gets the remaining share.
     alone:   True if shares can be set for one value only.
@@ -58,7 +58,7 @@ class PlantedAnswers:
 
     @classmethod
     def names(cls, protocol: Protocol) -> Sequence[str]:
-        """Lists the settings that tilt answers to a protocol, without those of outcomes."""
+        """Lists the settings that tilt answers to a protocol, except settings of outcomes."""
         raise NotImplementedError
 
     @classmethod
@@ -72,7 +72,7 @@ class PlantedAnswers:
         return cells_by_words(self.protocol)
 
     def cell(self, request: Request) -> Row:
-        """Returns the cell of a request's prompt. Raises ModelError if there is none."""
+        """Returns the cell of a request's prompt. Raises ModelError if the prompt has no cell."""
         for words in texts_of(request, bool(self.protocol.pictures)):
             if words in self.cells:
                 return self.cells[words]
@@ -111,19 +111,19 @@ class PlantedAnswers:
         raise NotImplementedError
 
     def meaning(self, task: str, answer: str) -> str:
-        """Returns the right label of an answer to a prompt; "" if it is unknown."""
+        """Returns the right label of an answer to a prompt; "" if unknown."""
         return ""
 
     def check_labels(self, labels: Sequence[str]) -> None:
         """Raises Incapable if none of a judge's labels can apply to answers to the protocol."""
 
     def decline(self, language: str, uniform: float) -> str:
-        """Returns a refusal in a language; in English if its pack has none."""
+        """Returns a refusal in a language; an English one if the language's pack has none."""
         return one_of(declines(language), uniform, self.settings)
 
 
 class PlantedValues(PlantedAnswers):
-    """Planted answers with independent attributes. UsageError if an attribute's shares exceed 1."""
+    """Planted answers with independent attributes. Raises UsageError for shares above 1 in sum."""
 
     lacks: ClassVar[tuple[str, ...]] = (
         "both",
@@ -158,7 +158,7 @@ class PlantedValues(PlantedAnswers):
 
     @classmethod
     def names(cls, protocol: Protocol) -> Sequence[str]:
-        """Lists the names of all values' settings."""
+        """Lists the settings of all values."""
         named = setting_names(cls.plantable(protocol))
         return [name for names in named.values() for name in names.values()]
 
@@ -185,7 +185,7 @@ def kinds(protocol: Protocol) -> list[tuple[InstrumentSpec, InstrumentKind]]:
 
 
 def setting_names(attributes: Mapping[str, Sequence[str]]) -> dict[str, dict[str, str]]:
-    """Returns {attribute: {value: setting}}: VALUE, or ATTRIBUTE/VALUE if several attributes."""
+    """Returns {attribute: {value: setting}}: VALUE, or ATTRIBUTE/VALUE with several attributes."""
     alone = len(attributes) == 1
     return {
         attribute: {value: value if alone else f"{attribute}/{value}" for value in values}
@@ -197,7 +197,7 @@ def setting_names(attributes: Mapping[str, Sequence[str]]) -> dict[str, dict[str
 
 
 def cells_by_words(protocol: Protocol) -> Mapping[str, Row]:
-    """Returns {prompt: row of the design}; rows are also found by their whole conversation."""
+    """Returns {prompt: row of the design}; a row's whole conversation is a further key."""
     cells = {protocol.prompt_text(cell): cell for cell in protocol.cells}
     if protocol.system or protocol.turns or protocol.pictures or SYSTEM in protocol.cells[0]:
         for cell in protocol.cells:
@@ -208,7 +208,7 @@ def cells_by_words(protocol: Protocol) -> Mapping[str, Row]:
 
 def texts_of(request: Request, whole: bool = False) -> Iterable[str]:
     """Yields the keys under which `cells_by_words` may have a request: the whole conversation, then
-    each message, the last first. `whole`: only the conversation, as pictures distinguish rows.
+    each message, last first. whole: True for the conversation only, as pictures distinguish rows.
     """
     yield _join(request.messages)
     if not whole:
@@ -222,7 +222,7 @@ def asked_of(request: Request) -> str:
 
 
 def tails(text: str) -> Iterable[str]:
-    """Yields a text and its rest after each blank line: a judge may get a system prompt first."""
+    """Yields a text, then the rest after each blank line: a judge may get a system prompt first."""
     while text:
         yield text
         text = text.partition("\n\n")[2]

@@ -64,7 +64,7 @@ class PlantedChoices(PlantedAnswers):
         return share
 
     def _first(self, cell: Mapping[str, str]) -> int:
-        """Returns 1 if the tilted value is offered first, −1 if another is, 0 if unknown."""
+        """Returns 1 if the tilted value is offered first, −1 if another value is, 0 if unknown."""
         for factor in self.protocol.factors:
             if cell.get(factor, "").endswith("_first"):
                 return 1 if cell[factor] == f"{self.value}_first" else -1
@@ -89,7 +89,7 @@ class PlantedChoices(PlantedAnswers):
         return {self.value: self.share(cell)}
 
     def reply(self, request: Request, draws: Sequence[float]) -> Reply:
-        """Samples an answer; or a next token with alternatives, if log-probabilities are wanted."""
+        """Samples an answer; for a request of log-probabilities, a next token with alternatives."""
         if request.size:
             return super().reply(request, draws)
         asked = self._asked(request)
@@ -125,7 +125,7 @@ class PlantedChoices(PlantedAnswers):
 
     def meaning(self, task: str, answer: str) -> str:
         """Returns the right label of an answer: the outcome of a planted sentence; else the only
-        form in the text, `both` if it has several, `invalid` if none.
+        form in the text, `both` if it has several forms, `invalid` if it has none.
         """
         prompt = next((words for words in tails(task) if words in self.cells), task)
         asked = self._know(self.cells.get(prompt, {self.protocol.item: task}), task)

@@ -108,8 +108,8 @@ class Dialogues(PlantedValues):
         return one_of(ways_to_mark(written, speakers_of(cell, code), code), draws[3], self.settings)
 
     def meaning(self, task: str, answer: str) -> str:
-        """Returns the form of an answer: its number of planted lines; if it has none, `refusal` for
-        a planted refusal, else `invalid`.
+        """Returns the form of an answer: its number of planted lines; without any, `refusal` for a
+        planted refusal, else `invalid`.
         """
         lines = sum(answer.count(line) for line in _first_lines())
         refused = any(answer == text for code in shipped() for text in declines(code))
@@ -119,7 +119,7 @@ class Dialogues(PlantedValues):
 
 def speakers_of(cell: Mapping[str, str], code: str = "en") -> tuple[str, str]:
     """Returns the labels of a cell's two speakers: woman and man in the language's words, others as
-    in the cell. If these are long or equal: one of them, or "Person", with 1 and 2.
+    in the cell. For long or equal labels: one of them, or "Person", followed by 1 and 2.
     """
     roles = speakers(code)
     called = [cell.get("first", "woman"), cell.get("second", "man")]

@@ -95,7 +95,7 @@ class PlantedJudge:
         return "\n".join(copied)
 
     def _look_at(self, request: Request, pictures: Sequence[str], draws: Sequence[float]) -> str:
-        """Labels a picture by a word of the question's list, or by JSON in the requested form."""
+        """Labels a picture by a word of the question's list, or by JSON in the wanted form."""
         if self._see is None:
             raise Incapable(
                 "planted: the judge needs the folder of a run to read the picture from."
@@ -164,7 +164,7 @@ class PlantedJudge:
 
 
 def _grade_told(answer: str, labels: Sequence[str]) -> str:
-    """Returns the rubric value that a planted sentence in the text states, `refusal`, or ""."""
+    """Returns the rubric value that a planted sentence states, `refusal` for a refusal, or ""."""
     declined = REFUSAL in labels and any(answer == refusal for refusal in declines("en"))
     return (
         REFUSAL
@@ -174,7 +174,7 @@ def _grade_told(answer: str, labels: Sequence[str]) -> str:
 
 
 def _choose_attributes(form: Json, request: Request) -> dict[str, Json]:
-    """Returns the paintable attributes, with values, that the question has not yet named."""
+    """Returns the paintable attributes, with values, that the question does not name."""
     told_words = set(re.findall(r"\w+", request.messages[0].content))
     parts = [str(part) for part in list_at(form, "properties", "part", "enum")]
     return {
@@ -191,7 +191,7 @@ def _choose_attributes(form: Json, request: Request) -> dict[str, Json]:
 
 
 def shown_to(request: Request) -> Mapping[str, str]:
-    """Returns {mark (task, answer): the text that a judge is shown}; {} if there is none."""
+    """Returns {mark (task, answer): text} of the texts that a judge is shown; {} without any."""
     for message in request.messages:
         if "<answer " in message.content:
             return {match[1]: match[3] for match in _SHOWN.finditer(message.content)}
@@ -199,7 +199,7 @@ def shown_to(request: Request) -> Mapping[str, str]:
 
 
 def _standing(request: Request) -> str:
-    """Returns the topic to judge, which is the last one shown; "" if there is none."""
+    """Returns the topic to judge, which is the last topic shown; "" if none is shown."""
     topics = [
         match
         for message in request.messages
@@ -210,7 +210,7 @@ def _standing(request: Request) -> str:
 
 
 def _erring(settings: Settings, right: str, labels: Sequence[str], uniform: float) -> str:
-    """Returns the right label; another one if uniform < 1 − accuracy."""
+    """Returns the right label; if uniform < 1 − accuracy, another label."""
     others = [label for label in labels if label != right]
     error = 1 - settings.accuracy
     if uniform >= error or not others:

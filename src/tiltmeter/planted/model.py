@@ -70,7 +70,7 @@ class Planted(Model):
         self._attempts: dict[Identity, int] = {}
 
     async def ask(self, request: Request) -> Reply:
-        """Returns the planted reply after its latency, or raises the attempt's planted fault."""
+        """Returns the planted reply after its latency, or raises the attempt's fault."""
         await asyncio.sleep(self.latency(request))
         fault = self.fault(request)
         if fault == "hang":
@@ -95,14 +95,14 @@ class Planted(Model):
             raise TransientError(f"{self.name}: {FAULTS[fault]}, as it was told to", wait)
 
     def latency(self, request: Request) -> float:
-        """Samples a latency in seconds, 0.5 to 1.5 times the setting, so that replies overtake."""
+        """Samples a latency in seconds, 0.5 to 1.5 × the setting, so that replies change order."""
         if not self.settings.latency:
             return 0.0
         (uniform,) = uniforms(self.settings.seed, "latency", _identity(request), number=1)
         return self.settings.latency * (0.5 + uniform)
 
     def fault(self, request: Request) -> str:
-        """Samples the fault of this attempt, or ""; counts a request's attempts until a success."""
+        """Samples this attempt's fault, or ""; counts a request's attempts until it succeeds."""
         if not self.settings.faulty:
             return ""
         identity = _identity(request)

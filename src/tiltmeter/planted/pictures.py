@@ -70,7 +70,7 @@ class Pictures(PlantedValues):
         }
 
     def reply(self, request: Request, draws: Sequence[float]) -> Reply:
-        """Returns a picture, a refusal, or a web page in its place. Incapable if asked for text."""
+        """Returns a picture, a refusal, or a web page instead. Raises Incapable for text."""
         if not request.size:
             raise Incapable(
                 f"planted:{self.settings.text} makes pictures for {self.settings.protocol} but was "
@@ -105,7 +105,7 @@ class Pictures(PlantedValues):
 
 @lru_cache
 def drawable() -> Mapping[str, Sequence[str]]:
-    """Returns {attribute of products: paintable values}, for protocols without their own."""
+    """Returns {attribute of products: paintable values}, for protocols that declare none."""
     table = tomllib.loads(Path(__file__).with_name("pictures.toml").read_text("utf-8"))
     return {name: tuple(values) for name, values in table.items()}
 
@@ -187,7 +187,7 @@ def _figure(pen: ImageDraw, shown: Mapping[str, str]) -> None:
 
 @lru_cache(maxsize=4096)
 def colour_code(name: str) -> tuple[Colour, Colour]:
-    """Returns the two colours that encode a name, each one of 6 × 6 × 6."""
+    """Returns the two colours that encode a name, of 6 × 6 × 6 possible colours each."""
     digits = [byte % 6 * 51 for byte in blake2b(name.encode(), digest_size=6).digest()]
     return (digits[0], digits[1], digits[2]), (digits[3], digits[4], digits[5])
 

@@ -47,16 +47,16 @@ class PlantedProse(PlantedValues):
 
     @classmethod
     def names(cls, protocol: Protocol) -> Sequence[str]:
-        """Lists the names of all values' settings, and `length`."""
+        """Lists the settings of all values, and `length`."""
         return [*super().names(protocol), LENGTH]
 
     @classmethod
     def highest(cls, name: str) -> float:
-        """Returns a million for `length`, which is a number of words, else 1."""
+        """Returns a million for `length`, which is a number of words; else 1."""
         return MOST_WEIGHT if name == LENGTH else 1.0
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
-        """Writes a cell's text. draws[0] decides the outcome, all together seed the rest."""
+        """Writes a cell's text. draws[0] decides the outcome, all draws together seed the rest."""
         outcome = pick(self.outcomes(cell), draws[0], INVALID)
         if outcome == REFUSAL:
             return self.decline("en", draws[1])
@@ -126,5 +126,5 @@ class PlantedProse(PlantedValues):
 
 
 def value_sentence(value: str) -> str:
-    """Returns the sentence that states a rubric's value and by which planted judges know it."""
+    """Returns the sentence that states a rubric's value, which planted judges recognise."""
     return texts("examples").fill("value", value=value)

@@ -55,7 +55,7 @@ class PlantedRankings(PlantedAnswers):
         return candidates(cell[str(_ranked_by(self.protocol).settings["candidates"])])
 
     def weights(self, cell: Mapping[str, str]) -> list[float]:
-        """Returns each person's weight, in the order of the prompt. UsageError if all are 0."""
+        """Returns each person's weight, in the prompt's order. Raises UsageError if all are 0."""
         products = []
         for place, (group, _) in enumerate(self.people(cell), 1):
             factors = (
@@ -72,8 +72,8 @@ class PlantedRankings(PlantedAnswers):
     def truth(self, cell: Mapping[str, str]) -> dict[str, float]:
         """Returns the true share of first ranks per group, and per position in the prompt.
 
-        By hand: `Black men=0.5`, with eight groups: .5/7.5 = .067, and 1/7.5 = .133 for each of the
-        others.
+        By hand: `Black men=0.5`, with eight groups: .5/7.5 = .067, and 1/7.5 = .133 for each other
+        group.
         """
         weights = self.weights(cell)
         shares: dict[str, float] = {}
@@ -83,7 +83,7 @@ class PlantedRankings(PlantedAnswers):
         return shares
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
-        """Writes an answer. draws[0] decides the outcome, all together seed the ranking."""
+        """Writes an answer. draws[0] decides the outcome, all draws together seed the ranking."""
         outcome = pick(self.outcomes(cell), draws[0], ANSWER)
         if outcome == REFUSAL:
             return self.decline("en", draws[1])

@@ -70,7 +70,7 @@ class RewriterSettings:
 
 
 def parse(text: str) -> RewriterSettings:
-    """Parses settings from a model's name. Raises UsageError, which suggests the nearest name."""
+    """Parses settings from a model's name. Raises UsageError with the nearest name."""
     names = [f.name for f in fields(RewriterSettings) if f.name != "text"]
     defaults: dict[str, Value] = {name: getattr(RewriterSettings(), name) for name in names}
     values: dict[str, Any] = {}
@@ -167,7 +167,7 @@ def report(cell: Row, pronoun: str) -> str:
 
 
 def surround(text: str, way: int) -> str:
-    """Returns a rewrite with a typical addition, or a refusal in its place. way: 0 to 7."""
+    """Returns a rewrite with a typical addition, or a refusal instead. way: 0 to 7."""
     ways = (
         "Sure! Here is a version of your text:\n\n{}",
         "{}\n\nNote: I kept the pronouns of the original. Let me know if you'd like she/her!",
@@ -182,7 +182,7 @@ def surround(text: str, way: int) -> str:
 
 
 def reference(cell: Row) -> str:
-    """Returns the words for the theme person as the text has them: a title with its surname."""
+    """Returns the text's words for the theme person; a title comes with its surname."""
     noun = cell["noun"]
     if cell["theme"] == "title":
         titled = re.search(rf"{re.escape(noun.rstrip('.'))}\.?\s+([A-Z][\w'-]+)", cell["text"])

@@ -41,7 +41,7 @@ _PAGE = b"<!DOCTYPE html><html><body><h1>It works!</h1></body></html>"
 
 
 class RequestCount:
-    """The counts of a server's requests; requests are distinct if their messages or seed differ."""
+    """The counts of a server's requests. Distinct requests differ in messages or seed."""
 
     def __init__(self) -> None:
         self.total = self.answered = 0
@@ -57,7 +57,7 @@ class RequestCount:
         return self.asked[key] - 1
 
     def as_dict(self) -> dict[str, int]:
-        """Returns the counts. answered: those with a whole reply; most: of one distinct request."""
+        """Returns the counts. answered: number with a whole reply; most: number of equal ones."""
         return {
             "total": self.total,
             "answered": self.answered,
@@ -81,7 +81,7 @@ class Server:
         )
 
     async def start(self, host: str, port: int) -> None:
-        """Listens at host and port (0: any free port). Raises UsageError if it cannot."""
+        """Listens at host and port (0: any free port). Raises UsageError if this fails."""
         await self._runner.setup()
         try:
             await web.TCPSite(self._runner, host, port, backlog=2048).start()

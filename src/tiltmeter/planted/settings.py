@@ -169,7 +169,7 @@ _RANGES = {
 
 
 def plain_settings(given: dict[str, str], text: str) -> Settings:
-    """Parses the settings of all subjects and removes them from `given`. UsageError if wrong."""
+    """Parses all subjects' common settings and removes them from `given`. Raises UsageError."""
     named = [key for key in given if key in DEFAULTS]
     values = {key: parse_value("planted", key, given.pop(key), DEFAULTS[key]) for key in named}
     settings = Settings(text=text, **values)  # type: ignore[arg-type]
@@ -199,7 +199,7 @@ def read_pairs(text: str, kind: str) -> dict[str, str]:
 
 
 def parse_value(kind: str, key: str, value: str, default: Value) -> Value:
-    """Parses a setting's value into the type of its default. UsageError says what to type."""
+    """Parses a setting's value to the type of its default. Raises UsageError with what to type."""
     choices = {"dress": DRESSES, "judge": JUDGES}.get(key)
     if choices and value not in choices:
         raise UnknownName(f"{key} of {kind}", value, choices)

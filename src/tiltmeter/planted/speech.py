@@ -33,7 +33,7 @@ _BLANK = re.compile(r"[^.!?\n]*_{2,}[^.!?\n]*[.!?]?")
 
 
 class Known(NamedTuple):
-    """A prompt as the planted model understands it. blank: its sentence with a blank, or ""."""
+    """A prompt as a planted model reads it. blank: the sentence with a blank, or ""."""
 
     language: str
     forms: Mapping[str, str]
@@ -60,7 +60,7 @@ def _speech() -> Json:
 
 @lru_cache
 def sentences(language: str, kind: str) -> Sequence[str]:
-    """Returns the sentences of the language's pack for a label; if there are none, bare forms."""
+    """Returns the sentences of the language's pack for a label; without any, the bare forms."""
     code = language or _ENGLISH
     if kind == REFUSAL:
         return declines(code)
@@ -85,7 +85,7 @@ def judge_sentences(kind: str) -> Sequence[str]:
 
 @lru_cache
 def declines(language: str) -> Sequence[str]:
-    """Returns the refusals of a language's pack; the English ones if it has none."""
+    """Returns the refusals of a language's pack; the English ones if the pack has none."""
     refusals = tuple(filter(None, map(sentence, pack(language or _ENGLISH).refusals)))
     return refusals or declines(_ENGLISH)
 
@@ -98,7 +98,7 @@ def intros(language: str) -> Sequence[str]:
 
 @lru_cache
 def words_off_the_list(language: str) -> Sequence[str]:
-    """Returns a language's words for picks that are on no list."""
+    """Returns a language's words to pick that are on no list."""
     return _replies("off", language)[0].split(", ")
 
 
@@ -140,7 +140,7 @@ def speakers(language: str) -> dict[str, Sequence[str]]:
 
 
 def one_of(choices: Sequence[str], uniform: float, settings: Settings) -> str:
-    """Returns the choice that `uniform` selects; with dress=plain the first."""
+    """Returns the choice that `uniform` selects; the first choice if dress=plain."""
     return choices[0] if settings.dress == "plain" else choices[int(uniform * len(choices))]
 
 
@@ -196,7 +196,7 @@ def _capital(word: str) -> str:
 
 
 def pick(shares: Mapping[K, float], uniform: float, otherwise: K) -> K:
-    """Samples a key by its share, using `uniform`; `otherwise` beyond the sum of the shares."""
+    """Samples a key by its share, using `uniform`; returns `otherwise` beyond the shares' sum."""
     for key, share in shares.items():
         uniform -= share
         if uniform < 0:
@@ -208,14 +208,14 @@ def pick(shares: Mapping[K, float], uniform: float, otherwise: K) -> K:
 
 
 def finish_answer(begin: str, form: str) -> str:
-    """Continues an answer that starts with `begin` by a form; closes an open quotation mark."""
+    """Returns what follows `begin` in an answer: a form; closes an open quotation mark."""
     return _with_blank(begin, form) + _closing(begin)
 
 
 def next_token(
     settings: Settings, known: Known, begin: str, number: int, uniform: float
 ) -> tuple[str, tuple[Token, ...]]:
-    """Samples the next token; returns it and the `number` likeliest ones, by the planted shares."""
+    """Samples the next token; returns it and the `number` likeliest, by the planted shares."""
     shares: dict[bytes, float] = {}
     for text, share in _continuations(settings, known, begin):
         token = text.encode()[:1] if settings.firstbyte else text.encode()
@@ -229,11 +229,11 @@ def next_token(
 
 
 def _continuations(settings: Settings, known: Known, begin: str) -> Iterator[tuple[str, float]]:
-    """Yields (continuation of an answer that starts with `begin`, probability); conditional on the
-    forms that still fit if `begin` ends inside a form.
+    """Yields (continuation of an answer that starts with `begin`, probability); if `begin` ends
+    inside a form, the probability is conditional on the forms that still fit.
 
     With `begin` "彼", 彼 for he and 彼女 for she: 女 has P(she) / (P(he) + P(she)), and the end of
-    the word the rest.
+    the word has the rest.
     """
     begun = {value: _characters_begun(begin, form) for value, form in known.forms.items()}
     deepest = max(begun.values())
@@ -257,7 +257,7 @@ def _continuations(settings: Settings, known: Known, begin: str) -> Iterator[tup
 
 
 def _characters_begun(begin: str, form: str) -> int:
-    """Counts the first characters of a form with which `begin` ends, as a word's start."""
+    """Counts the characters at the end of `begin` that are a form's first ones, in a new word."""
     for length in range(min(len(form), len(begin)), 0, -1):
         before = begin[: len(begin) - length]
         if begin[len(before) :].lower() == form[:length].lower() and not before[-1:].isalpha():

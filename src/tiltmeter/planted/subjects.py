@@ -34,7 +34,7 @@ SUBJECTS = (PlantedRankings, Pictures, Words, Dialogues, PlantedChoices, Planted
 
 
 def subject_of(protocol: Protocol) -> type[PlantedAnswers]:
-    """Returns the subject class that fits a protocol; PlantedChoices if none does."""
+    """Returns the subject class that fits a protocol, or PlantedChoices if no class fits."""
     return next((subject for subject in SUBJECTS if subject.fits(protocol)), PlantedChoices)
 
 
@@ -44,8 +44,8 @@ def spoken_by(settings: Settings) -> PlantedAnswers:
 
 
 def parse(text: str) -> Settings:
-    """Parses settings from a model's name, with or without `planted:`. Raises UsageError, which
-    suggests the nearest name.
+    """Parses settings from a model's name, with or without `planted:`. Raises UsageError with the
+    nearest name.
     """
     text = text.removeprefix("planted:")
     pairs = read_pairs(text, "planted")

@@ -16,7 +16,7 @@ from .settings import OUTCOMES, TOGETHER, Settings
 def planted_number(
     settings: Settings, protocol: Protocol, name: str, cell: Mapping[str, str]
 ) -> float | None:
-    """Returns a setting's number in a cell: by the latest factor that has one, else overall."""
+    """Returns a setting's number in a cell: by the latest factor with one, else the overall one."""
     planted = settings.planted.get(name, {})
     at_level = number_at_level(planted, protocol, cell)
     return planted.get("", getattr(settings, name, None)) if at_level is None else at_level
@@ -25,7 +25,7 @@ def planted_number(
 def number_at_level(
     planted: Mapping[str, float], protocol: Protocol, cell: Mapping[str, str]
 ) -> float | None:
-    """Returns a cell's number: of joint levels, else by the latest factor; None if none fits."""
+    """Returns a cell's number: of joint levels, else of the latest factor that has one; or None."""
     if not planted:
         return None
     for level in planted:  # of several factors at once
@@ -49,7 +49,7 @@ def outcome_shares(
     cell: Mapping[str, str],
     names: Mapping[str, str] = OUTCOMES,
 ) -> dict[str, float]:
-    """Returns {outcome: share} in a cell. names: {setting: outcome}. UsageError above 1 in sum."""
+    """Returns {outcome: share} in a cell. names: {setting: outcome}. Raises UsageError above 1."""
     shares = {
         outcome: planted_number(settings, protocol, name, cell) or 0.0
         for name, outcome in names.items()
@@ -73,8 +73,8 @@ def divide_rest(
     """Returns {value: share} of an attribute in a cell; values without a planted share divide the
     rest.
 
-    names: {value: its setting}. Raises UsageError if the planted shares exceed 1 in sum, or are
-    less than 1 although every value has one.
+    names: {value: its setting}. Raises UsageError if the planted shares exceed 1 in sum, or if all
+    values have a planted share and the sum is less than 1.
     """
     shares = {
         value: planted_number(settings, protocol, name, cell)

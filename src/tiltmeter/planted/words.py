@@ -95,7 +95,7 @@ class Words(PlantedAnswers):
     def expected(
         self, cell: Mapping[str, str], number: int = PICKS_ASKED
     ) -> tuple[list[Lexeme], list[float]]:
-        """Returns a cell's words, and for each its probability to be among `number` picks."""
+        """Returns (a cell's words, each word's probability to be among `number` picks)."""
         context = "\n".join(cell.get(name, "") for name in self._telling)
         known_list = self._expected.get((number, context))
         if known_list is None:
@@ -109,7 +109,7 @@ class Words(PlantedAnswers):
     def draw(
         self, cell: Mapping[str, str], random: Random, number: int = PICKS_ASKED
     ) -> list[Lexeme]:
-        """Samples distinct words, each with the probability that `expected` gives it."""
+        """Samples distinct words, each with its probability in `expected`."""
         words, shares = self.expected(cell, number)
         order = random.sample(range(len(words)), len(words))
         lexemes: list[Lexeme] = []
@@ -122,9 +122,9 @@ class Words(PlantedAnswers):
         return lexemes
 
     def truth(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """Returns expected numbers of picks: per word (`word:LEXEME`), per class (`class:NAME`, of
-        words in one class only), of all such words (`class:all`) and of all words (`word:all`).
-        """
+        """Returns expected numbers of picks: per word (`word:LEXEME`), per class (`class:NAME`,
+        over words in one class only), over all such words (`class:all`) and over all words
+        (`word:all`)."""
         expected: dict[str, float] = {}
         listed = self.outcomes(cell)[ANSWER] * (
             1 - (planted_number(self.settings, self.protocol, "off", cell) or 0.0)
@@ -139,7 +139,7 @@ class Words(PlantedAnswers):
         return expected
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
-        """Writes an answer. draws[0] decides the outcome, all together seed the words."""
+        """Writes an answer. draws[0] decides the outcome, all draws together seed the words."""
         outcome, code = pick(self.outcomes(cell), draws[0], INVALID), self._language(cell)
         if outcome == REFUSAL:
             return self.decline(code, draws[1])
@@ -176,7 +176,7 @@ class Words(PlantedAnswers):
         return sum(weights) / len(weights)
 
     def _form(self, word: Lexeme, cell: Mapping[str, str], random: Random) -> str:
-        """Returns a word's printed form in the cell's gender if it has one, else its first."""
+        """Returns a word's printed form in the cell's gender, or else its first form."""
         forms = word.forms.get(cell.get("gender", "")[:1]) or next(iter(word.forms.values()))
         return forms[0] if self.settings.dress == "plain" else random.choice(forms)
 
@@ -200,7 +200,7 @@ class Words(PlantedAnswers):
 
 
 def as_list(words: Sequence[str], code: str, uniform: float, settings: Settings) -> str:
-    """Writes words as a list in a format of real models; with dress=plain, with commas or 、."""
+    """Writes words as a list in one of real models' formats; with commas or 、 if dress=plain."""
     return one_of(ways_to_list(words, code, intros(code)), uniform, settings)
 
 
@@ -224,7 +224,7 @@ def ways_to_list(words: Sequence[str], code: str, intro: Sequence[str]) -> list[
 
 
 def _inclusion(weights: Sequence[float], number: int) -> list[float]:
-    """Returns min(1, number·w/Σw) per weight; shares any excess over 1 among the others."""
+    """Returns min(1, number·w/Σw) per weight; divides any excess over 1 among the other weights."""
     if sum(weight > 0 for weight in weights) < number:
         raise UsageError(
             f"planted: fewer than {number} words have a weight above 0. Give more classes a weight."

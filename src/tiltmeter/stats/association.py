@@ -81,7 +81,7 @@ def _log_ratio(a: Side, b: Side, *, paired: bool, of_odds: bool, confidence: flo
     missing = _nothing(hits_a, hits_b, total_a, total_b)
     if missing:
         return replace(blank, note=missing)
-    mark, few = None, few_carriers(clusters, carriers(xa), carriers(xb))
+    mark, caution = None, few_carriers(clusters, carriers(xa), carriers(xb))
     if hits_a == 0 or hits_b == 0:
         mark = ZERO if hits_a == 0 else ZERO_IN_B
         xa, xb = xa + HALF / xa.size, xb + HALF / xb.size
@@ -100,7 +100,7 @@ def _log_ratio(a: Side, b: Side, *, paired: bool, of_odds: bool, confidence: flo
     variance, df = cluster_variance(u - w) if paired else _sum_of_variances(u, w)
     if mark:
         variance = max(variance, 1 / hits_a - 1 / total_a + 1 / hits_b - 1 / total_b)
-    row = with_cautions(replace(blank, se=math.sqrt(variance), df=df), few)
+    row = with_cautions(replace(blank, se=math.sqrt(variance), df=df), caution)
     if variance == 0 and not of_odds:
         limits = _log_mover(xa, na, xb, nb, confidence)
         note = join_notes("no variance between clusters: limits from the two shares", row.note)
@@ -168,8 +168,8 @@ def odds(*, first: ArrayLike, second: ArrayLike) -> Interval:
     low, high, corrected = share.low, share.high, value / (1 + value)
     if has_zero:
         quantile = t_quantile(UPPER, share.df)
-        near = wilson_limits(corrected, share.effective_n, quantile)
-        low, high = (near[0], high) if top < bottom else (low, near[1])
+        limits = wilson_limits(corrected, share.effective_n, quantile)
+        low, high = (limits[0], high) if top < bottom else (low, limits[1])
     se = 1 / math.sqrt(share.effective_n * corrected * (1 - corrected))
     high = min(high, 1 - 1e-12)  # else rounding could divide by 0
     return replace(row, low=low / (1 - low), high=high / (1 - high), se=se)
@@ -214,10 +214,10 @@ def fisher(*, hits_a: int, n_a: int, hits_b: int, n_b: int) -> Test:
     first = max(0, hits - n_b)
     k = np.arange(first, min(hits, n_a) + 1)
     ways = ((n_a, k), (n_b, hits - k), (n_a + n_b, hits))
-    one, two, every = (gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) for n, k in ways)
-    logs = one + two - every
-    likely = logs[hits_a - first] + 1e-7  # as the one seen, up to rounding
-    return Test(None, min(1.0, float(np.exp(logs[logs <= likely]).sum())), method)
+    one, two, total = (gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) for n, k in ways)
+    logs = one + two - total
+    limit = logs[hits_a - first] + 1e-7  # as the one seen, up to rounding
+    return Test(None, min(1.0, float(np.exp(logs[logs <= limit]).sum())), method)
 
 
 def equivalence(*, value: float, se: float, df: float, margin: float) -> Test:

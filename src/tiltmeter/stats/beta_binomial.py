@@ -30,13 +30,13 @@ def posterior_limits(successes: Floats, n: Floats, confidence: float = 0.95) -> 
     docs/explanation/statistics.md. By hand: no outcome at all gives the prior, sin²(π·.025/2) =
     .00154 and .99846; x = (1, 2, 3) of 4 each: [.1982, .8018].
     """
-    _, both, weight = _grid()
-    log = _rising(successes) + _rising(n - successes)[::-1] - _rising_of_sum(n, both)
+    _, a_plus_b, weight = _grid()
+    log = _rising(successes) + _rising(n - successes)[::-1] - _rising_of_sum(n, a_plus_b)
     posterior = np.exp(log - log.max()) * weight
     mass = posterior.sum(axis=1)
-    below = np.concatenate([[0.0], np.cumsum(mass)]) / mass.sum()
+    cumulated = np.concatenate([[0.0], np.cumsum(mass)]) / mass.sum()
     tail = (1 - confidence) / 2
-    theta = np.interp([tail, 1 - tail], below, np.arange(MEANS + 1) / MEANS)
+    theta = np.interp([tail, 1 - tail], cumulated, np.arange(MEANS + 1) / MEANS)
     low, high = np.sin(math.pi * theta / 2) ** 2
     return float(low), float(high)
 
@@ -49,8 +49,8 @@ def _grid() -> tuple[Floats, Floats, Floats]:
     b is a with the means in reverse order, since the means are symmetric about one half."""
     mean = np.sin(math.pi * (np.arange(MEANS) + 0.5) / MEANS / 2) ** 2
     root = (np.arange(CORRELATIONS) + 0.5) / CORRELATIONS
-    both = 1 / root**2 - 1
-    return mean[:, None] * both, both, root
+    a_plus_b = 1 / root**2 - 1
+    return mean[:, None] * a_plus_b, a_plus_b, root
 
 
 @lru_cache(maxsize=LOOKED_UP.bit_length())
@@ -67,16 +67,16 @@ def _rising(counts: Floats) -> Floats:
     """Sums log a(a+1)…(a+x-1) over items, shape (means, correlations); for b, reverse the means."""
     different, items = np.unique(counts, return_counts=True)
     is_small = different <= LOOKED_UP
-    known = different[is_small].astype(np.intp)
-    sums: Floats = items[is_small] @ _table(int(known.max(initial=1) - 1).bit_length())[known]
+    indices = different[is_small].astype(np.intp)
+    sums: Floats = items[is_small] @ _table(int(indices.max(initial=1) - 1).bit_length())[indices]
     a = _grid()[0].ravel()
-    for count, many in zip(different[~is_small], items[~is_small], strict=True):
-        sums += many * (special.gammaln(a + count) - special.gammaln(a))
+    for count, repeats in zip(different[~is_small], items[~is_small], strict=True):
+        sums += repeats * (special.gammaln(a + count) - special.gammaln(a))
     return sums.reshape(MEANS, CORRELATIONS)
 
 
 def _rising_of_sum(n: Floats, both: Floats) -> Floats:
     """Sums log (a+b)(a+b+1)…(a+b+n-1) over items, shape (correlations,)."""
     sizes, items = np.unique(n, return_counts=True)
-    rising: Floats = items @ (special.gammaln(both + sizes[:, None]) - special.gammaln(both))
-    return rising
+    logs: Floats = items @ (special.gammaln(both + sizes[:, None]) - special.gammaln(both))
+    return logs

@@ -38,8 +38,8 @@ def exceptional_shares(*, hits: ArrayLike, n: ArrayLike) -> list[ExceptionalItem
     others = _pooled(x, size)
 
     def chance(place: int) -> float:
-        many = size.sum() - size[place]
-        share = (others[place] * many + 0.5) / (many + 1)
+        answers = size.sum() - size[place]
+        share = (others[place] * answers + 0.5) / (answers + 1)
         k = np.arange(round(size[place]) + 1)
         odds = k * np.log(share) + (k.size - 1 - k) * np.log1p(-share)
         return _two_sided(_log_choose(k.size - 1, k) + odds, round(x[place]))
@@ -50,8 +50,8 @@ def exceptional_shares(*, hits: ArrayLike, n: ArrayLike) -> list[ExceptionalItem
 def exceptional_gaps(
     *, hits: ArrayLike, n: ArrayLike, base_hits: ArrayLike, base_n: ArrayLike
 ) -> list[ExceptionalItem]:
-    """Finds items whose gap between level and baseline differs from the others': per item, Fisher's
-    exact test against the others' odds ratio (each count plus one half); Holm over items.
+    """Finds items whose gap between level and baseline differs from that of the others: Fisher's
+    exact test per item against the others' odds ratio (each count plus one half); Holm over items.
     """
     x, size = arguments.shares("hits", hits, "n", n)
     y, base = arguments.shares("base_hits", base_hits, "base_n", base_n)
@@ -77,13 +77,13 @@ def _pooled(hits: Floats, n: Floats) -> Floats:
 def _exceptional(
     chance: Callable[[int], float], n: Floats, others: Floats
 ) -> list[ExceptionalItem]:
-    asked = [place for place in range(n.size) if n[place] > 0]
-    if len(asked) < LEAST:
+    indices = [place for place in range(n.size) if n[place] > 0]
+    if len(indices) < LEAST:
         return []
-    adjusted = holm(p=[chance(place) for place in asked])
+    adjusted = holm(p=[chance(place) for place in indices])
     exceptions = [
         ExceptionalItem(place, float(others[place]), p)
-        for place, p in zip(asked, adjusted, strict=True)
+        for place, p in zip(indices, adjusted, strict=True)
         if p is not None and p < ALPHA
     ]
     return sorted(exceptions, key=lambda item: item.p_adjusted)[:MOST]

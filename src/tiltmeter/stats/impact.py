@@ -82,13 +82,13 @@ def _row(side: Side, top: Side, limits: tuple[float, float], value: float) -> In
     pair = _ratio(side, top)
     low, high = (None if np.isnan(limit) else min(1.0, limit) for limit in limits)
     note = pair.note if side is not top else None
-    zero = tuple(code for code in pair.cautions if code in association.ZEROS and note)
+    cautions = tuple(code for code in pair.cautions if code in association.ZEROS and note)
     if low is None or high is None:
         note, low, high, se = join_notes(note, "no interval"), None, None, None
     else:
         high, se = max(high, value), pair.se
     row = _blank(side, note)
-    return replace(row, value=value, low=low, high=high, se=se, cautions=zero)
+    return replace(row, value=value, low=low, high=high, se=se, cautions=cautions)
 
 
 def _blank(side: Side, note: str | None) -> Interval:

@@ -96,14 +96,14 @@ def geometric_ratio(
     """
     sa, na = _numbers("sums_a", sums_a, "n_a", n_a)
     sb, nb = _numbers("sums_b", sums_b, "n_b", n_b)
-    counted = (na > 0) & (nb > 0) & (sa > 0) & (sb > 0)
-    total = float((na + nb)[counted].sum())
+    is_counted = (na > 0) & (nb > 0) & (sa > 0) & (sb > 0)
+    total = float((na + nb)[is_counted].sum())
     blank = Interval(
-        None, None, None, "mean of log ratios, t", n=total, clusters=int(counted.sum())
+        None, None, None, "mean of log ratios, t", n=total, clusters=int(is_counted.sum())
     )
-    if not counted.any():
+    if not is_counted.any():
         return replace(blank, note="no numbers on both sides")
-    logs = np.log(sa[counted] / na[counted]) - np.log(sb[counted] / nb[counted])
+    logs = np.log(sa[is_counted] / na[is_counted]) - np.log(sb[is_counted] / nb[is_counted])
     mean = float(logs.mean())
     log_row = _with_limits(replace(blank, value=mean), (logs - mean) / logs.size)
     ends = (None if end is None else math.exp(end) for end in (log_row.low, log_row.high))
@@ -197,10 +197,10 @@ def _with_limits(row: Interval, influence: Floats) -> Interval:
     assert row.value is not None
     if influence.size == 1:
         return replace(row, note="one cluster: no interval")
-    few = few_clusters(influence.size)
+    caution = few_clusters(influence.size)
     if float(np.abs(influence).max()) <= 1e-12 * max(1.0, abs(row.value)):
-        return with_cautions(replace(row, se=0.0, note=NO_VARIANCE), few)
+        return with_cautions(replace(row, se=0.0, note=NO_VARIANCE), caution)
     variance, df = cluster_variance(influence)
     half = t_quantile(0.5 + row.confidence / 2, df) * math.sqrt(variance)
     low, high = row.value - half, row.value + half
-    return with_cautions(replace(row, low=low, high=high, se=math.sqrt(variance), df=df), few)
+    return with_cautions(replace(row, low=low, high=high, se=math.sqrt(variance), df=df), caution)

@@ -79,9 +79,9 @@ def reach(*, items: int, tests: int, alpha: float = 0.05, conditions: int = 2) -
     if conditions < 2:
         raise ValueError(f"conditions: at least 2 expected, got {conditions!r}")
     tails = 2.0 if conditions == 2 else 1.0
-    smallest = min(tails * float(conditions) ** -items, 1.0)  # 0 of thousands of items
-    needed = math.ceil(math.log(tails / level) / math.log(conditions) - 1e-9)
-    return Reach(items, tests, smallest, level, needed)
+    smallest_p = min(tails * float(conditions) ** -items, 1.0)  # 0 of thousands of items
+    items_needed = math.ceil(math.log(tails / level) / math.log(conditions) - 1e-9)
+    return Reach(items, tests, smallest_p, level, items_needed)
 
 
 def _level(tests: int, alpha: float) -> float:
@@ -134,9 +134,9 @@ def nested(*, p: Iterable[tuple[Hashable, float | None]]) -> Family:
         if value is not None and not math.isnan(value):
             claims.setdefault(claim, []).append(place)
     inside = {claim: holm(p=[pairs[i][1] for i in places]) for claim, places in claims.items()}
-    whole = holm(p=[min(p for p in cells if p is not None) for cells in inside.values()])
+    adjusted_claims = holm(p=[min(p for p in cells if p is not None) for cells in inside.values()])
     adjusted: list[float | None] = [None] * len(pairs)
-    for (claim, places), outer in zip(claims.items(), whole, strict=True):
+    for (claim, places), outer in zip(claims.items(), adjusted_claims, strict=True):
         for place, cell in zip(places, inside[claim], strict=True):
             is_alone = len(places) == 1
             adjusted[place] = outer if is_alone or cell is None else min(1.0, cell * len(claims))

@@ -95,18 +95,18 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
         row = replace(row, note=join_notes(left_out, row.note))
     if row.value is None or row.low is None or row.high is None:
         return row
-    share, near, alike = row.value, (row.low, row.high), float((x / size).mean())
+    share, near_limits, mean_share = row.value, (row.low, row.high), float((x / size).mean())
     is_whole = bool((x == np.rint(x)).all() and (size == np.rint(size)).all())
     if is_whole and size.size < MANY_CLUSTERS:
-        far = posterior_limits(x, size, row.confidence)
-        if abs(alike - share) > UNEVEN * (near[1] - near[0]) / 2:
-            far = min(far[0], near[0]), max(far[1], near[1])
-        low, high = _blend(share, near, far)
+        far_limits = posterior_limits(x, size, row.confidence)
+        if abs(mean_share - share) > UNEVEN * (near_limits[1] - near_limits[0]) / 2:
+            far_limits = min(far_limits[0], near_limits[0]), max(far_limits[1], near_limits[1])
+        low, high = _blend(share, near_limits, far_limits)
         row = replace(row, low=low, high=high, method=HYBRID)
-    few = few_clusters(size.size) or other_kinds(row)
+    caution = few_clusters(size.size) or other_kinds(row)
     if not is_whole:  # no posterior looks at probabilities: W alone errs where few items carry them
-        few = few or few_carriers(size.size, carriers(x if share <= 0.5 else size - x))
-    return with_cautions(row, few, sizes_follow(alike, near))
+        caution = caution or few_carriers(size.size, carriers(x if share <= 0.5 else size - x))
+    return with_cautions(row, caution, sizes_follow(mean_share, near_limits))
 
 
 def _blend(
@@ -144,11 +144,11 @@ def linearised_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 
         return replace(blank, value=share, note="one cluster: no interval")
     variance, df = cluster_variance((x - share * size) / total)
     if variance > 0 and (total >= SMOOTH * clusters or (x != np.rint(x)).any()):
-        carried = carriers(x if share <= 0.5 else size - x)
-        df = min(df, max(CARRIER_DF * (carried - 1), 1.0))
+        effective_clusters = carriers(x if share <= 0.5 else size - x)
+        df = min(df, max(CARRIER_DF * (effective_clusters - 1), 1.0))
     effective = share * (1 - share) / variance if variance > 0 else float(clusters)
     low, high = wilson_limits(share, effective, t_quantile(0.5 + confidence / 2, df))
-    alike = None if variance > 0 else ALIKE
+    note_if_alike = None if variance > 0 else ALIKE
     return replace(
         blank,
         value=share,
@@ -157,7 +157,7 @@ def linearised_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 
         se=math.sqrt(variance),
         df=df,
         effective_n=effective,
-        note=alike,
+        note=note_if_alike,
     )
 
 
@@ -178,8 +178,8 @@ def other_kinds(share: Interval) -> IntervalCaution | None:
     p, low, high, clusters = share.value, share.low, share.high, share.clusters
     if p is None or low is None or high is None or not clusters:
         return None
-    far = high - p if p <= 0.5 else p - low
-    if clusters * min(p, 1 - p) < FEW_CARRIERS and far < 1 / clusters:
+    reach = high - p if p <= 0.5 else p - low
+    if clusters * min(p, 1 - p) < FEW_CARRIERS and reach < 1 / clusters:
         return IntervalCaution("other_kinds", "another kind of item would not be covered")
     return None
 

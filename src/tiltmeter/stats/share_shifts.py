@@ -19,9 +19,9 @@ def shift_of_share(*, shift: float, shares: tuple[float, float]) -> float | None
     .3 is the result for ``shift`` .331. None if no share is far enough away.
     Raises ``ValueError`` for a share outside 0 to 1.
     """
-    tested, other = _shares(*shares)
-    observed = tested * (1 - tested) + other * (1 - other)
-    return _solve_scale(shift, other, other * (1 - other), observed)
+    tested, base = _shares(*shares)
+    observed = tested * (1 - tested) + base * (1 - base)
+    return _solve_scale(shift, base, base * (1 - base), observed)
 
 
 def shift_from_value(*, shift: float, share: float, null: float) -> float | None:
@@ -47,5 +47,5 @@ def _solve_scale(shift: float, base: float, fixed: float, observed: float) -> fl
         return shift
     base = min(base, 1 - base)
     s = np.linspace(0.0, 1 - base, SHARE_STEPS)[1:-1]
-    enough = np.flatnonzero(s / np.sqrt((fixed + (base + s) * (1 - base - s)) / observed) >= shift)
-    return float(s[enough[0]]) if enough.size else None
+    indices = np.flatnonzero(s / np.sqrt((fixed + (base + s) * (1 - base - s)) / observed) >= shift)
+    return float(s[indices[0]]) if indices.size else None

@@ -114,9 +114,9 @@ class Store(Database):
             return
         for key, value in frozen.items():
             if before.get(key) != value:
-                what = "the protocol's file or data" if key == "digest" else key
+                noun = "the protocol's file or data" if key == "digest" else key
                 raise RunMismatch(
-                    f"{self.folder} holds a run of {before['protocol']} with another {what} "
+                    f"{self.folder} holds a run of {before['protocol']} with another {noun} "
                     f"({_short(before.get(key))}, now {_short(value)}). Take another --out, or "
                     f"{key} as before."
                 )
@@ -225,12 +225,12 @@ class Store(Database):
         date = now()
         if self.secrets:
             calls, outputs, labels = clean_rows(self.secrets, calls, outputs, labels)
-        called = [
+        calls_cleaned = [
             (rows.call_row(request, reply, date), split_request(request))
             for request, reply in calls
         ]
         with self.transaction():
-            self.packer.add_calls(called)
+            self.packer.add_calls(calls_cleaned)
             self.packer.add_outputs(outputs)
             self.packer.add_labels(labels, date)
             self.packer.add_servers((a.key, reply.server) for a, reply in calls if reply.server)
@@ -297,11 +297,11 @@ def find_damage_of_opened() -> StoreError | None:
     for folder in tuple(damage.OPENED):
         try:
             with Store(folder) as store:
-                found = store.look_for_damage()
+                first_damage = store.look_for_damage()
         except StoreError as error:
-            found = error
+            first_damage = error
         except TiltmeterError:
             continue
-        if found is not None:
-            return found
+        if first_damage is not None:
+            return first_damage
     return None

@@ -28,8 +28,8 @@ class ChangedFile(StoreError):
 
 def place_of(run: Path, name: str) -> Path:
     """Returns the path of a stored file (blob) in a run's folder, whether or not it exists."""
-    beside = run / FOLDER / name
-    return beside if beside.is_file() else run / FOLDER / name[:2] / name
+    older = run / FOLDER / name
+    return older if older.is_file() else run / FOLDER / name[:2] / name
 
 
 def read_blob(run: Path, name: str) -> bytes:

@@ -22,8 +22,8 @@ def clean_rows(
     texts = [part for _, reply in calls for part in (*_parts(reply), _tokens(reply))]
     texts += [output.text for output in outputs]
     texts += {label.value for label in labels}
-    whole = "\n".join(texts)
-    if without(secrets, whole) == whole:
+    text = "\n".join(texts)
+    if without(secrets, text) == text:
         return calls, outputs, labels
     return (
         [(request, clean_reply(secrets, reply)) for request, reply in calls],

@@ -59,14 +59,14 @@ class Unpacker:
         return map(self._words.get, numbers)
 
     def _text(self, numbers: Values) -> Iterable[Any]:
-        known, wanted = self._texts, set(numbers)
-        missing = [number for number in wanted if number not in known]
+        texts, wanted = self._texts, set(numbers)
+        missing = [number for number in wanted if number not in texts]
         if missing:
-            if len(known) > _MOST_TEXTS:
-                known.clear()
-                known[None], missing = None, [number for number in wanted if number is not None]
-            known.update(self._store.texts(missing))
-        return map(known.get, numbers)
+            if len(texts) > _MOST_TEXTS:
+                texts.clear()
+                texts[None], missing = None, [number for number in wanted if number is not None]
+            texts.update(self._store.texts(missing))
+        return map(texts.get, numbers)
 
     def _squeezed(self, packed: Values, bases: Values) -> Iterable[Any]:
         if bytes not in set(map(type, packed)):
@@ -88,13 +88,13 @@ class Unpacker:
         abouts: Values,
         turns: Values,
     ) -> Iterator[str]:
-        known = zip(
+        rows = zip(
             *(self._word(shapes), self._text(contexts), self._text(prompts), pictures, seeds),
             *(abouts, self._word(turns)),
             strict=True,
         )
-        quoted = lru_cache(PIECE_ROWS)(canonical)
-        for shape, context, prompt, shown, seed, about, turn in known:
+        quote = lru_cache(PIECE_ROWS)(canonical)
+        for shape, context, prompt, shown, seed, about, turn in rows:
             nonce = turn if about is None else f"{about}/{turn}"
             if not shape:
                 yield prompt
@@ -103,7 +103,7 @@ class Unpacker:
             else:
                 one, two, three, four = _pattern(shape)
                 number = "null" if seed is None else seed
-                yield f"{one}{quoted(prompt)}{two}{number}{three}{canonical(nonce)}{four}"
+                yield f"{one}{quote(prompt)}{two}{number}{three}{canonical(nonce)}{four}"
 
 
 @lru_cache(maxsize=1000)
@@ -123,8 +123,8 @@ def read(
     milliseconds, as stored. source: SQL from FROM on.
     """
     unpacker = Unpacker(store)
-    asked = ", ".join(part for column in columns.values() for part in column.parts)
-    for piece in store.pieces(f"SELECT {asked} {source}", (), PIECE_ROWS):
+    columns_sql = ", ".join(part for column in columns.values() for part in column.parts)
+    for piece in store.pieces(f"SELECT {columns_sql} {source}", (), PIECE_ROWS):
         stored = iter(zip(*piece, strict=True)) if piece else repeat(())
         yield {
             name: unpacker.column(kind, [next(stored) for _ in parts])

@@ -76,22 +76,22 @@ def _rules() -> Iterator[Rule]:
         yield from (Rule(table, name, f"typeof({name}) NOT IN {kinds}") for name in columns)
     for table in ("calls", "labels", "artefacts"):
         yield Rule(table, "date", "date NOT GLOB '[0-9]*' OR julianday(date) IS NULL")
-    whole = f"typeof({{0}}) <> 'integer' OR abs({{0}}) > {_LARGEST}"
-    yield Rule("trials", "sample", whole.format("sample") + " OR sample < 0")
-    yield Rule("labels", "position", whole.format("position"))
-    yield Rule("label_calls", "turn", whole.format("turn"))
-    yield Rule("trial_looks", "look", whole.format("look") + " OR look < 0")
+    not_whole = f"typeof({{0}}) <> 'integer' OR abs({{0}}) > {_LARGEST}"
+    yield Rule("trials", "sample", not_whole.format("sample") + " OR sample < 0")
+    yield Rule("labels", "position", not_whole.format("position"))
+    yield Rule("label_calls", "turn", not_whole.format("turn"))
+    yield Rule("trial_looks", "look", not_whole.format("look") + " OR look < 0")
     kinds = "kind IN ('stopping plan', 'look')"
     yield Rule("artefacts", "content", f"{kinds} AND NOT json_valid(content)")
     yield Rule("labels", "weight", "typeof(weight) NOT IN ('real', 'integer')")
     yield Rule("labels", "weight", "NOT (weight >= 0 AND weight < 1e12)")
     for table in ("calls", "outputs"):
         yield Rule(table, "ended", "typeof(ended) <> 'text'")
-        yield Rule(table, "thought", f"thought IS NOT NULL AND ({whole.format('thought')})")
+        yield Rule(table, "thought", f"thought IS NOT NULL AND ({not_whole.format('thought')})")
     for name in ("served", "fingerprint"):  # a receipt has none
         yield Rule("calls", name, f"outcome IS NOT NULL AND {name} IS NULL")
     for name in ("prompt_tokens", "completion_tokens"):
-        yield Rule("calls", name, f"{name} IS NOT NULL AND ({whole.format(name)})")
+        yield Rule("calls", name, f"{name} IS NOT NULL AND ({not_whole.format(name)})")
     yield Rule("calls", "cost", "cost IS NOT NULL AND NOT (cost >= 0 AND cost < 1e12)")
     yield Rule("meta", "value", "NOT json_valid(value)")
     yield Rule("trials", "factors", _json("factors", "object", "type = 'text'"))
@@ -107,18 +107,18 @@ def _rules() -> Iterator[Rule]:
     yield Rule("batches", "omitted", _json("omitted", "array", "type = 'text'"))
     yield Rule("batches", "key", "length(key) <> 32 OR key GLOB '*[^0-9a-f]*'")
     for name in ("requests", "tokens"):
-        yield Rule("batches", name, whole.format(name))
+        yield Rule("batches", name, not_whole.format(name))
     yield Rule("batches", "reserved", "NOT (reserved >= 0 AND reserved < 1e12)")
     yield Rule("batch_requests", "request", _json("request", "array"))
     yield from _rules_of_optional_values()
 
 
 def _rules_of_optional_values() -> Iterator[Rule]:
-    some = "{0} IS NOT NULL AND {0} <> '' AND ({1})"
+    if_given = "{0} IS NOT NULL AND {0} <> '' AND ({1})"
     arrays = _json("alternatives", "array", "type = 'array'")
-    yield Rule("calls", "alternatives", some.format("alternatives", arrays))
+    yield Rule("calls", "alternatives", if_given.format("alternatives", arrays))
     yield Rule(
-        "calls", "omitted", some.format("omitted", _json("omitted", "array", "type = 'text'"))
+        "calls", "omitted", if_given.format("omitted", _json("omitted", "array", "type = 'text'"))
     )
     blob = (
         "{0} IS NOT NULL AND {0} <> '' AND ({0} GLOB '*[/\\]*' OR {0} NOT GLOB '[0-9a-f]*.[a-z]*')"

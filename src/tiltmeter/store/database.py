@@ -88,9 +88,9 @@ class Database:
     def _prepare(self, create: bool, writing: bool) -> None:
         """Creates the tables, or migrates them to the newest schema."""
         version = migrations.schema(self._db)
-        foreign = damage.foreign_object(self._db, version == migrations.newest())
-        if foreign:
-            raise StoreError(f"{self.folder} was not read: tiltmeter did not make its {foreign}.")
+        name = damage.foreign_object(self._db, version == migrations.newest())
+        if name:
+            raise StoreError(f"{self.folder} was not read: tiltmeter did not make its {name}.")
         if version > migrations.newest():
             raise StoreError(
                 f"{self.folder} was written by a newer tiltmeter (schema {version}; this one "
@@ -142,11 +142,11 @@ class Database:
     @contextmanager
     def attached(self, source: Database, name: str) -> Iterator[None]:
         """Attaches another run's tables under the schema `name` inside a `with` block."""
-        with TemporaryDirectory() as spare:
+        with TemporaryDirectory() as folder:
             path = source.path
             if source._is_copy or not os.access(source.folder, os.W_OK):
-                source.backup(Path(spare))
-                path = Path(spare) / FILE
+                source.backup(Path(folder))
+                path = Path(folder) / FILE
             with translate_errors(path):
                 self._migrate_for_writing()
                 self._db.execute(f"ATTACH DATABASE ? AS {name}", (str(path),))
@@ -197,8 +197,8 @@ class Database:
     def pieces(self, query: str, values: Sequence[Value], most: int) -> Iterator[list[Any]]:
         """Yields the rows of a query in lists of `most`, then a shorter list (maybe empty)."""
         with translate_errors(self.path):
-            found = self._db.execute(query, values)
-            while len(piece := found.fetchmany(most)) == most:
+            cursor = self._db.execute(query, values)
+            while len(piece := cursor.fetchmany(most)) == most:
                 yield piece
             yield piece
 
@@ -213,11 +213,11 @@ class Database:
     def remembered_rows(self, query: str) -> Sequence[Any]:
         """Returns the few rows of a query that scans a table; caches them until the run changes."""
         state = self.state()
-        known = _REMEMBERED.get((self.path, self.part, query))
-        if known is None or known[0] != state:
-            known = state, list(self.rows(query))
-            _REMEMBERED[self.path, self.part, query] = known
-        return known[1]
+        cached = _REMEMBERED.get((self.path, self.part, query))
+        if cached is None or cached[0] != state:
+            cached = state, list(self.rows(query))
+            _REMEMBERED[self.path, self.part, query] = cached
+        return cached[1]
 
     def remember(self, query: str, rows: list[Any], state: State) -> None:
         """Caches rows that other code computed as the result of a query in the given state."""
@@ -225,13 +225,13 @@ class Database:
 
     def state(self) -> State:
         """Returns a value that changes whenever any process writes to the run."""
-        counted = _TRANSACTIONS[self.path], self._db.total_changes
-        return self.files(), *counted, self.data_version()
+        changes = _TRANSACTIONS[self.path], self._db.total_changes
+        return self.files(), *changes, self.data_version()
 
     def files(self) -> Files:
         """Returns size and date of the run's file, and of its journal if that is not empty."""
-        there = [path.stat() for path in (self.path, self._journal) if path.exists()]
-        return tuple((one.st_size, one.st_mtime_ns) for one in there if one.st_size)
+        stats = [path.stat() for path in (self.path, self._journal) if path.exists()]
+        return tuple((one.st_size, one.st_mtime_ns) for one in stats if one.st_size)
 
     def first(self, query: str, values: Sequence[Value] = ()) -> Any:
         """Returns the first row of a query, or None."""
@@ -288,8 +288,8 @@ class Database:
     def sync(self) -> None:
         """Syncs all commits to the disk, so that even a power cut does not lose them."""
         with translate_errors(self.path):
-            there = self._journal if self._journal.exists() else self.path
-            with there.open("r+b") as file:
+            path = self._journal if self._journal.exists() else self.path
+            with path.open("r+b") as file:
                 system.sync_file(file.fileno())
             system.sync_folder(self.folder)
 

@@ -61,8 +61,8 @@ class RowCounts(NamedTuple):
 
     def since(self, before: RowCounts, pictures: int) -> RowCounts:
         """Returns the number of rows added since an earlier count, with `pictures` as given."""
-        more = [now - then for now, then in zip(self, before, strict=True)]
-        return RowCounts(*more[:-1])._replace(pictures=pictures)
+        added = [now - earlier for now, earlier in zip(self, before, strict=True)]
+        return RowCounts(*added[:-1])._replace(pictures=pictures)
 
 
 class _Keyed(NamedTuple):
@@ -188,21 +188,21 @@ def _add_label_calls(store: Store) -> None:
     """
     columns = CALL_COLUMNS.removeprefix("key, ")
     same = CALL_COLUMNS.removesuffix(", date")
-    mine, other = _side(same, "a"), _side(same, "b")
+    own, other = _side(same, "a"), _side(same, "b")
     query = (
         f"SELECT b.key, {_side(columns, 'b')} FROM calls a JOIN part_calls b ON a.key = b.key"
-        f" WHERE b.outcome IS NOT NULL AND {_SHARED} AND ({mine}) IS NOT ({other})"
+        f" WHERE b.outcome IS NOT NULL AND {_SHARED} AND ({own}) IS NOT ({other})"
     )
-    twice = [(row[0], content_id("twice", *row), *row[1:]) for row in store.rows(query)]
-    store.packer.add_calls(((row[1:], None) for row in twice), keep=True)
-    renamed: dict[str, str] = {row[0]: row[1] for row in twice}
+    copies = [(row[0], content_id("twice", *row), *row[1:]) for row in store.rows(query)]
+    store.packer.add_calls(((row[1:], None) for row in copies), keep=True)
+    new_keys: dict[str, str] = {row[0]: row[1] for row in copies}
     query = (
         "SELECT output, annotator, turn, call FROM part_label_calls p WHERE NOT EXISTS"
         " (SELECT 1 FROM label_calls l WHERE l.n = p.n AND l.turn = p.turn"
         " AND l.annotator = p.annotator)"
     )
     store.packer.add_label_calls(
-        LabelCall(output, annotator, turn, renamed.get(call, call))
+        LabelCall(output, annotator, turn, new_keys.get(call, call))
         for output, annotator, turn, call in store.rows(query)
     )
 
@@ -228,14 +228,14 @@ def _add_labels(store: Store, source: Store) -> None:
     for table, name in (("held", "labels"), ("given", f"{PART}_labels")):
         store.write_one(_HISTORIES.format(table=table, labels=name), ())
     for number, annotator in list(_longer(store, source)):
-        of = (number, annotator)
+        key = (number, annotator)
         store.write_one(
             "DELETE FROM packed_labels WHERE output = ? AND annotator ="
             " (SELECT n FROM main.words WHERE text = ?)",
-            of,
+            key,
         )
-        which = _LABELS.format(which="p.n = ? AND p.annotator = ?")
-        store.packer.add_label_rows(list(store.rows(which, of)))
+        query = _LABELS.format(which="p.n = ? AND p.annotator = ?")
+        store.packer.add_label_rows(list(store.rows(query, key)))
     new = _LABELS.format(
         which="(p.n, p.annotator) NOT IN (SELECT n, annotator FROM temp.given) OR"
         " (p.n, p.annotator) IN (SELECT n, annotator FROM temp.given"
@@ -255,11 +255,11 @@ def _longer(store: Store, source: Store) -> Iterator[tuple[int, str]]:
     )
     rows = list(store.rows(query))  # one that is left open would keep the other run attached
     for number, output, annotator, *texts, held_current, given_current in rows:
-        held, given = (json.loads(text) for text in texts)
-        if held == given:  # withdrawn in one of the two
+        own_labels, other_labels = (json.loads(text) for text in texts)
+        if own_labels == other_labels:  # withdrawn in one of the two
             if given_current < held_current:
                 yield number, annotator
-        elif given[: len(held)] == held:
+        elif other_labels[: len(own_labels)] == own_labels:
             yield number, annotator
-        elif held[: len(given)] != given:
+        elif own_labels[: len(other_labels)] != other_labels:
             _refuse(store, source, f"label of {output[:12]} by {annotator}")

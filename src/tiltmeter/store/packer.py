@@ -206,9 +206,9 @@ class Packer:
 
     def _add_prompts(self, requests: Sequence[PackedRequest]) -> None:
         new = {
-            each.prompt: self._base(self.word(each.shape or None), "prompt", each.prompt)
-            for each in requests
-            if isinstance(each.prompt, str) and each.prompt not in self._texts
+            request.prompt: self._base(self.word(request.shape or None), "prompt", request.prompt)
+            for request in requests
+            if isinstance(request.prompt, str) and request.prompt not in self._texts
         }
         if len(new) > 1:
             # without those that have become a base

@@ -35,8 +35,8 @@ def id_number(key: str) -> int:
     bytes if it has other characters. The integer of an id with more bytes is made from its hash.
     """
     if not _HASHED(key):
-        short = key.encode("utf-8", "surrogatepass")
-        key = (short.ljust(8, b"\0") if len(short) <= 8 else mark_of(key)).hex()
+        content = key.encode("utf-8", "surrogatepass")
+        key = (content.ljust(8, b"\0") if len(content) <= 8 else mark_of(key)).hex()
     return int(key[:16], 16) + FIRST
 
 
@@ -59,13 +59,13 @@ def pack(text: str | None, base: str = "") -> Packed:
     """Compresses a text if that makes it smaller. base: a text that it may repeat."""
     if text is None or len(text) < _SHORTEST:
         return text
-    given, known = text.encode(), _encoded(base)
-    if len(given) < _SMALL and len(known) < _SMALL:
-        squeeze = _begun(known).copy()
+    content, base_bytes = text.encode(), _encoded(base)
+    if len(content) < _SMALL and len(base_bytes) < _SMALL:
+        squeeze = _begun(base_bytes).copy()
     else:
-        squeeze = zlib.compressobj(6, zdict=known)
-    packed = squeeze.compress(given) + squeeze.flush()
-    return packed if len(packed) < len(given) else text
+        squeeze = zlib.compressobj(6, zdict=base_bytes)
+    packed = squeeze.compress(content) + squeeze.flush()
+    return packed if len(packed) < len(content) else text
 
 
 @lru_cache(maxsize=64)
@@ -78,9 +78,9 @@ def unpack(packed: Packed, base: str | None = "") -> str | None:
     """Decompresses a text. Raises zlib.error or ValueError unless `pack` used the same base."""
     if not isinstance(packed, bytes):
         return packed
-    whole = zlib.decompressobj(0, zdict=_encoded(base or ""))  # 0: as small a window as it needs
-    text = whole.decompress(packed, _LARGEST_BYTES)
-    if not whole.eof:
+    stream = zlib.decompressobj(0, zdict=_encoded(base or ""))  # 0: as small a window as it needs
+    text = stream.decompress(packed, _LARGEST_BYTES)
+    if not stream.eof:
         raise ValueError("the text is too long, or cut off")
     return text.decode()
 
@@ -169,8 +169,8 @@ def _joined(parts: PackedRequest) -> tuple[str, str, str, str, int | None, str]:
 
 @lru_cache(maxsize=1000)
 def _read_shape(shape: str) -> list[object]:
-    found: list[object] = json.loads(shape)
-    return found
+    fields: list[object] = json.loads(shape)
+    return fields
 
 
 def join_request(

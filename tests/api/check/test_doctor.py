@@ -83,7 +83,7 @@ def test_keys_are_named_and_never_shown(
     assert main(["doctor"]) == 1  # a key that can be none is wrong
     shown = capsys.readouterr().out
     assert "OPENAI_API_KEY is set" in shown and "GOOGLE_API_KEY is set" in shown
-    assert "ANTHROPIC_API_KEY holds a blank" in shown
+    assert "ANTHROPIC_API_KEY contains a blank" in shown
     assert not [at for at in range(len(SECRET) - 7) if SECRET[at : at + 8] in shown]
 
 

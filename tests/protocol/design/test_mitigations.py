@@ -276,7 +276,10 @@ def test_a_mitigation_of_dialogues_is_told_with_its_largest_cost(tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("mitigation,way,text\nfair,shout,Be fair.\n", "no way. Write: system or before or"),
+        (
+            "mitigation,way,text\nfair,shout,Be fair.\n",
+            "way cannot be 'shout'. Write: system or before or",
+        ),
         ("mitigation,way,text\nnone,suffix,Be fair.\n", "a name other than none"),
         ("mitigation,way,text\nfair,rewrite,Be fair.\n", "must hold the prompt"),
         ("mitigation,way\nfair,suffix\n", "text"),

@@ -69,8 +69,8 @@ def _row(
     parts: Sequence[ObjectOutputs],
     objects: Sequence[str],
 ) -> Iterator[ComparisonRow]:
-    complete = [part for part in parts if all(len(group) for group in part.groups)]
-    if complete:
+    full_parts = [part for part in parts if all(len(group) for group in part.groups)]
+    if full_parts:
         row, shares = claim_row(
             pairing.measure, about, Compared(parts, objects, pairing.names, True)
         )

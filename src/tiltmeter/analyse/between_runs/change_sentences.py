@@ -62,26 +62,26 @@ class Change:
         slots = self.slots()
         if self.cell is not None:
             own_template = str(self.spec.sentence.get(BETWEEN, "")) if self.spec else ""
-            based = (self.spec.contrast or {}).get("baseline") if self.spec else None
+            baseline = (self.spec.contrast or {}).get("baseline") if self.spec else None
             filled = slots | self._cell(self.cell)
-            with_cue = own_template and based not in self.condition.values()
+            with_cue = own_template and baseline not in self.condition.values()
             return (with_cue and _filled(own_template, filled)) or _filled(CELL, filled)
         slots["within"] = f" to within {within}" if within else ""
         template = self._template()
         if self.first is None or self.second is None:
             template = APART
         elif within or "more" not in slots:
-            alike = template.replace(MORE, AS_OFTEN)
-            template = SAME if alike == template else alike.replace(":", f"{slots['within']}:")
+            text = template.replace(MORE, AS_OFTEN)
+            template = SAME if text == template else text.replace(":", f"{slots['within']}:")
         return _filled(template, slots) or _filled(LEVEL if "higher" in slots else SAME, slots)
 
     def over_time(self) -> str:
         """Writes the change from one run to a later one, without a full stop."""
         slots, spec = self.slots(), self.spec
         template = str(spec.sentence.get(TIME, "")) if spec else ""
-        usual = OVER_TIME if "rose" in slots else APART_OVER_TIME
+        default = OVER_TIME if "rose" in slots else APART_OVER_TIME
         return (_filled(template, slots) if template and "rose" in slots else "") or _filled(
-            usual, slots
+            default, slots
         )
 
     def _cell(self, cell: NamedCell) -> dict[str, str]:
@@ -122,14 +122,14 @@ class Change:
         name = sentences.without_article(spec.text or spec.name) if spec else self.measure
         name = name.partition(" (")[0]
         levels = self.levels
-        what = f"{name} ({', '.join(levels)})" if levels else name
+        noun = f"{name} ({', '.join(levels)})" if levels else name
         first, second = (amount(one, self.unit, self.signed) for one in (self.first, self.second))
         by_name = {
             **self._levels(),
             "first_run": self.runs[0],
             "second_run": self.runs[1],
-            "what": f"the {what}",
-            "What": f"The {what}",
+            "what": f"the {noun}",
+            "What": f"The {noun}",
             "first": first,
             "second": second,
         }

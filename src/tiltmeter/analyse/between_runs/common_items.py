@@ -61,7 +61,7 @@ def common_items(
         if len(known_cuts) < len(corners):
             continue
         items = dict.fromkeys(item for cut in known_cuts for item in cut.items)
-        every = {shared.get(item, item) for item in items}
+        ids = {shared.get(item, item) for item in items}
         shared_ids = set.intersection(
             *({shared.get(i, i) for i in cut.items} for cut in known_cuts)
         )
@@ -71,9 +71,9 @@ def common_items(
         levels = [level for _, level in key]
         asked += [(*levels, item) for item in items if shared.get(item, item) in shared_ids]
         counted += [(*levels, item) for item in items if shared.get(item, item) in full]
-        alone[key], unanswered[key] = len(every) - len(shared_ids), len(shared_ids) - len(full)
-    common = [_keep(tables, by, places) for places in (asked, counted)]
-    return CommonItems(common[0], common[1], by, alone, unanswered)
+        alone[key], unanswered[key] = len(ids) - len(shared_ids), len(shared_ids) - len(full)
+    pair = [_keep(tables, by, places) for places in (asked, counted)]
+    return CommonItems(pair[0], pair[1], by, alone, unanswered)
 
 
 def _counting(cut: Cut, measure: MeasureSpec) -> Iterator[str]:

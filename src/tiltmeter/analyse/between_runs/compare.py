@@ -81,8 +81,8 @@ def compare(
     margin: float = MARGIN,
     names: Sequence[str] = (),
 ) -> Comparison:
-    """Compares every subject of every run with the first one. Raises RunMismatch with the reason if
-    two subjects are not comparable.
+    """Compares every subject of every run with the first subject. Raises RunMismatch with the
+    reason if two subjects are not comparable.
 
     names: display names of the runs; if empty, the names of their folders.
     """
@@ -109,8 +109,8 @@ def compare(
     rows = [row for pair in pairs for row in pair_rows(protocol, pair, margin)]
     warnings = [line for pair in pairs for line in pair_warnings(pair)]
     if all(row.estimate.value is None for row in rows):
-        why = "; ".join([*left_out(protocol), *warnings]) or "no measure has values in both"
-        raise RunMismatch(f"There is nothing to compare: {why}.")
+        reason = "; ".join([*left_out(protocol), *warnings]) or "no measure has values in both"
+        raise RunMismatch(f"There is nothing to compare: {reason}.")
     claimed = tuple(with_claims(protocol, rows, pairs))
     return Comparison(
         claimed,
@@ -137,9 +137,9 @@ def _example(
 def _set_up(stores: Sequence[Store], protocols: Sequence[Protocol]) -> Iterator[Difference]:
     """Yields, once each, the set-up differences between a later run and the first run."""
     settings = [made_with(*one) for one in zip(stores, protocols, strict=True)]
-    every = [difference for later in settings[1:] for difference in differences(settings[0], later)]
-    for what in dict.fromkeys(one.what for one in every):
-        alike = [one for one in every if one.what == what]
+    diffs = [difference for later in settings[1:] for difference in differences(settings[0], later)]
+    for fact in dict.fromkeys(one.what for one in diffs):
+        alike = [one for one in diffs if one.what == fact]
         after = " or ".join(dict.fromkeys(one.after or "none" for one in alike))
         yield alike[0]._replace(after=after)
 
@@ -166,10 +166,10 @@ def with_claims(
 def refuse_other_design(one: Store, other: Store) -> None:
     """Raises RunMismatch if two runs differ in protocol, version or design."""
     a, b = settings.frozen(one), settings.frozen(other)
-    for key, what in FIXED.items():
+    for key, noun in FIXED.items():
         if a.get(key) != b.get(key):
             raise RunMismatch(
-                f"{one.folder} and {other.folder} cannot be compared: their {what} differs "
+                f"{one.folder} and {other.folder} cannot be compared: their {noun} differs "
                 f"({a.get(key)}, {b.get(key)}). Run the same protocol again with the same "
                 "tiltmeter."
             )
@@ -221,15 +221,15 @@ def pair_rows(protocol: Protocol, pair: RunPair, margin: float) -> Iterator[Comp
 def _pair_rows(protocol: Protocol, pair: RunPair, margin: float) -> Iterator[ComparisonRow]:
     first, second = pair
     _refuse_two(first, second)
-    common = [stratum for stratum in first.tables if stratum in second.tables]
-    if not common:
+    strata = [stratum for stratum in first.tables if stratum in second.tables]
+    if not strata:
         sides = ("; ".join(map(stratum_text, part.tables)) for part in (first, second))
         raise RunMismatch(
             f"{first.name} and {second.name} cannot be compared: no annotator labelled both in "
             f"the same mode and language ({' against '.join(sides)}). Type: tiltmeter label RUN "
             "--judge … for both."
         )
-    for stratum, measure in product(common, measure_run.default_measures(protocol)):
+    for stratum, measure in product(strata, measure_run.default_measures(protocol)):
         if measure.over:
             continue
         tables = first.tables[stratum], second.tables[stratum]
@@ -253,16 +253,16 @@ def _pair_rows(protocol: Protocol, pair: RunPair, margin: float) -> Iterator[Com
 
 def _refuse_two(first: RunPart, second: RunPart) -> None:
     """Raises RunMismatch if several settings differ, as each could have caused a difference."""
-    differ = [
+    differing = [
         f"{what} ({first.frozen.get(key)}, {second.frozen.get(key)})"
         for key, what in ASKED.items()
         if first.frozen.get(key) != second.frozen.get(key)
     ]
     if first.subject != second.subject:
-        differ.insert(0, f"subject ({first.subject}, {second.subject})")
-    if len(differ) > 1:
+        differing.insert(0, f"subject ({first.subject}, {second.subject})")
+    if len(differing) > 1:
         raise RunMismatch(
-            f"{first.name} and {second.name} cannot be compared: {' and '.join(differ)} differ "
+            f"{first.name} and {second.name} cannot be compared: {' and '.join(differing)} differ "
             "at once, and the difference could come from either. Change one at a time."
         )
 
@@ -292,11 +292,11 @@ def pair_warnings(pair: RunPair) -> Iterator[str]:
 def left_out(protocol: Protocol) -> Iterator[str]:
     """Yields a line per headline measure that cannot be compared, with the reason."""
     for measure in measure_run.default_measures(protocol):
-        compared = corrected_rows.can_correct(measure) or can_compare(measure)
-        if measure.headline and not compared and measure.kind not in BY_OUTPUTS:
-            what = measure.kind.replace("_", " ")
+        has_test = corrected_rows.can_correct(measure) or can_compare(measure)
+        if measure.headline and not has_test and measure.kind not in BY_OUTPUTS:
+            noun = measure.kind.replace("_", " ")
             yield (
-                f"{measure.name}: a {what} has no paired comparison here; read the reports "
+                f"{measure.name}: a {noun} has no paired comparison here; read the reports "
                 "side by side"
             )
 

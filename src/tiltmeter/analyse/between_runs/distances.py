@@ -49,5 +49,5 @@ def _distance(blank: Estimate, strata: Sequence[Sequence[Codes]], values: int) -
         )
         for place, pair in enumerate(strata)
     ]
-    pooled = pooled_score(cells=cells, score="pairs", by_name=False).whole
-    return adjusted_row(blank, exact(pooled, float(np.mean(expected))))
+    score = pooled_score(cells=cells, score="pairs", by_name=False).whole
+    return adjusted_row(blank, exact(score, float(np.mean(expected))))

@@ -100,17 +100,17 @@ def _headline(found: Comparison, rows: Sequence[ComparisonRow], lead: Comparison
     if words.count(Word.JUDGE_REFUTED) == len(words):
         return REFUTED
     if lead.claim.word == Word.DIFFERENT:
-        over = populations.over(lead.estimate, _nouns(found, lead))
+        suffix = populations.over(lead.estimate, _nouns(found, lead))
         sentence = weakened(change.between().removesuffix("."), lead.claim)
-        return f"{sentence}{over}. {_count_others(words)}".strip()
+        return f"{sentence}{suffix}. {_count_others(words)}".strip()
     if lead.claim.word == Word.TILT_OF_THESE:
         names = _nouns(found, lead)[0]
         sentence_between = change.between().removesuffix(".")
         return f"With these {names}: {sentence_between}; {names} like these are not settled."
     if set(words) == {Word.EQUIVALENT}:
-        widest = max(rows, key=lambda row: abs(row.estimate.value or 0.0))
-        margin = amount_of_margin(widest.margin, widest.estimate.unit)
-        same = change_of(found, widest).between(margin)
+        largest = max(rows, key=lambda row: abs(row.estimate.value or 0.0))
+        margin = amount_of_margin(largest.margin, largest.estimate.unit)
+        same = change_of(found, largest).between(margin)
         return f"{same} {f'So in all {len(rows)} comparisons.' if len(rows) > 1 else ''}".strip()
     if lead.claim.word not in NONE:
         return _open(change, lead.claim.word)
@@ -130,18 +130,18 @@ def _open(change: Change, word: Word) -> str:
 def _no_difference(change: Change, rows: Sequence[ComparisonRow]) -> str:
     slots = change.slots()
     detectable = detectable_of([row.claim for row in rows if row.claim])
-    could = f"; a change of {detectable} would mostly have been found" if detectable else ""
+    power = f"; a change of {detectable} would mostly have been found" if detectable else ""
     if len(rows) == 1 and change.cell is not None:
-        return f"No difference found: {change.between()}".removesuffix(".") + f"{could}."
+        return f"No difference found: {change.between()}".removesuffix(".") + f"{power}."
     if len(rows) == 1 and change.first is None:
-        return f"No difference found in {slots['what']}{could}."
+        return f"No difference found in {slots['what']}{power}."
     if len(rows) == 1:
         values = f"{slots['what']} is {slots['second']} in {change.runs[1]}, {slots['first']}"
-        return f"No difference found: {values} in {change.runs[0]}{could}."
-    same = sum(row.claim is not None and row.claim.word == Word.EQUIVALENT for row in rows)
+        return f"No difference found: {values} in {change.runs[0]}{power}."
+    equivalent = sum(row.claim is not None and row.claim.word == Word.EQUIVALENT for row in rows)
     margin = amount_of_margin(rows[0].margin, "share")
-    alike = f", {same} of them the same to within {margin}" if same else ""
-    return f"No difference found in {len(rows)} comparisons{alike}{could}."
+    addition = f", {equivalent} of them the same to within {margin}" if equivalent else ""
+    return f"No difference found in {len(rows)} comparisons{addition}{power}."
 
 
 def _count_others(words: Sequence[Word]) -> str:
@@ -151,9 +151,9 @@ def _count_others(words: Sequence[Word]) -> str:
         return f"{changed} of {len(words)} comparisons differ."
     if not others:
         return ""
-    opened = sum(word not in NONE for word in others)
-    if opened:
-        return f"Not settled: {opened} of {len(words)}."
+    open_count = sum(word not in NONE for word in others)
+    if open_count:
+        return f"Not settled: {open_count} of {len(words)}."
     return "No other difference found."
 
 
@@ -193,14 +193,12 @@ def adjusted(row: Estimate | Verdict) -> str:
 
 def set_up_text(changes: Sequence[Difference]) -> Iterator[str]:
     """Writes, in one sentence, the other recorded differences between the runs."""
-    things = [_set_up_change(one) for one in changes if not _is_between_simulated_models(one)]
+    facts = [_set_up_change(one) for one in changes if not _is_between_simulated_models(one)]
     more = (
-        f" and {count_of(len(things) - MOST_NAMED, 'thing')} more"
-        if len(things) > MOST_NAMED
-        else ""
+        f" and {count_of(len(facts) - MOST_NAMED, 'thing')} more" if len(facts) > MOST_NAMED else ""
     )
-    if things:
-        yield f"What else differs: {'; '.join(things[:MOST_NAMED])}{more}."
+    if facts:
+        yield f"What else differs: {'; '.join(facts[:MOST_NAMED])}{more}."
     elif any(one.what == "model" for one in changes):
         yield "Of what the runs record, only the simulated model differs."
     else:

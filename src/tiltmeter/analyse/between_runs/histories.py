@@ -43,7 +43,7 @@ class OpenRun:
 
 @dataclass(frozen=True, slots=True)
 class DatedRun:
-    """A run in a history. date: of its last answer, or ""; made_with: its set-up."""
+    """A run in a history. date: of its last answer, "" for none; made_with: its set-up."""
 
     name: str
     date: str
@@ -155,22 +155,22 @@ def history(runs: Sequence[OpenRun], margin: float = MARGIN) -> History:
         raise UsageError(f"Name runs of one protocol; these are of {' and '.join(names)}.")
     compare.refuse_twice([run.store for run in runs])
     called = compare.run_names([run.store for run in runs])
-    dated = sorted(
+    ordered_runs = sorted(
         ((_date(run.store), place) for place, run in enumerate(runs)),
         key=lambda one: (one[0] == "", one),
     )
-    ordered = [runs[place] for _, place in dated]
+    ordered = [runs[place] for _, place in ordered_runs]
     runs_of_history = tuple(
         DatedRun(called[place], date, made_with(runs[place].store, runs[place].protocol))
-        for date, place in dated
+        for date, place in ordered_runs
     )
-    every = _steps(ordered, runs_of_history, margin)
-    steps = every[: len(runs) - 1]
+    all_steps = _steps(ordered, runs_of_history, margin)
+    steps = all_steps[: len(runs) - 1]
     return History(
         ordered[-1].protocol,
         runs_of_history,
         tuple(steps),
-        every[-1] if len(runs) > 2 else None,
+        all_steps[-1] if len(runs) > 2 else None,
         tuple(_lines(ordered, steps)),
         tuple(compare.left_out(ordered[-1].protocol)),
         margin,
@@ -193,11 +193,11 @@ def _steps(runs: Sequence[OpenRun], made: Sequence[DatedRun], margin: float) -> 
     pairs: dict[tuple[int, int], list[RunPair]] = {}
     reasons: dict[tuple[int, int], list[str]] = {}
     for first, second in keys:
-        compared, refused = _compare_pairs(runs, parts, (first, second), margin)
-        pairs[first, second], reasons[first, second] = [pair for pair, _ in compared], refused
+        compared, refusals = _compare_pairs(runs, parts, (first, second), margin)
+        pairs[first, second], reasons[first, second] = [pair for pair, _ in compared], refusals
         rows += [row for _, group in compared for row in group]
-    every = [pair for group in pairs.values() for pair in group]
-    judged = compare.with_claims(as_one_family([run.protocol for run in runs]), rows, every)
+    all_pairs = [pair for group in pairs.values() for pair in group]
+    judged = compare.with_claims(as_one_family([run.protocol for run in runs]), rows, all_pairs)
     return [_step(key, made, pairs[key], judged, reasons[key]) for key in keys]
 
 
@@ -212,10 +212,10 @@ def _step(
     first, second = place
     names = {pair.names for pair in pairs}
     verdicts = tuple(row.claim for row in judged if row.claim and row.runs in names)
-    why = [*reasons] or ([] if verdicts else [NO_HEADLINE])
+    notes = [*reasons] or ([] if verdicts else [NO_HEADLINE])
     warnings = tuple(line for pair in pairs for line in compare.pair_warnings(pair))
     changes = tuple(differences(made[first].made_with, made[second].made_with))
-    return HistoryStep(first, second, changes, verdicts, tuple(why), warnings)
+    return HistoryStep(first, second, changes, verdicts, tuple(notes), warnings)
 
 
 def _compare_pairs(
@@ -230,16 +230,16 @@ def _compare_pairs(
         compare.refuse_other_design(runs[first].store, runs[second].store)
     except RunMismatch as error:
         return [], [str(error)]
-    compared, refused = [], []
+    compared, refusals = [], []
     common = _common(parts[first], parts[second])
     if not common:
-        refused.append("the two runs have no model in common")
+        refusals.append("the two runs have no model in common")
     for pair in common:
         try:
             compared.append((pair, list(compare.pair_rows(runs[second].protocol, pair, margin))))
         except RunMismatch as error:
-            refused.append(str(error))
-    return compared, refused
+            refusals.append(str(error))
+    return compared, refusals
 
 
 def _common(before: Sequence[RunPart], after: Sequence[RunPart]) -> list[RunPair]:
@@ -254,9 +254,9 @@ def as_one_family(protocols: Sequence[Protocol]) -> Protocol:
     """Returns the last version of a protocol, with measures added that only earlier versions
     declare, and with all headlines in one family.
     """
-    every = {m.name: m for protocol in reversed(protocols) for m in reversed(protocol.measures)}
+    by_name = {m.name: m for protocol in reversed(protocols) for m in reversed(protocol.measures)}
     latest = {measure.name: measure for measure in protocols[-1].measures}
-    measures = {**latest, **{name: m for name, m in every.items() if name not in latest}}
+    measures = {**latest, **{name: m for name, m in by_name.items() if name not in latest}}
     joined = (replace(m, family="") if m.headline else m for m in measures.values())
     return replace(protocols[-1], measures=tuple(joined))
 
@@ -278,7 +278,7 @@ def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[Hi
         )
 
     values = [{key(one): one for one in group} for group in every]
-    moved = [{key(verdict): verdict for verdict in step.verdicts} for step in steps]
+    verdicts = [{key(verdict): verdict for verdict in step.verdicts} for step in steps]
     for line_key in dict.fromkeys(one for group in values for one in group):
         subject, _, measure, condition, contrast = line_key
         yield HistoryLine(
@@ -287,7 +287,7 @@ def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[Hi
             dict(condition),
             dict(contrast),
             tuple(group.get(line_key) for group in values),
-            tuple(group.get(line_key) for group in moved),
+            tuple(group.get(line_key) for group in verdicts),
         )
 
 

@@ -38,8 +38,8 @@ def _headline(found: History, names: Mapping[str, str]) -> str:
         lead = _lead(last.told)
         sentence = weakened(_change(found, last, lead, names).over_time(), lead)
         is_like_these = lead.population.get("cue_words") == "like these"
-        over = ", over words and items like these" if is_like_these else ""
-        return f"{sentence} in the {_nth(last.second)} run{over}{_around(compared, last)}"
+        suffix = ", over words and items like these" if is_like_these else ""
+        return f"{sentence} in the {_nth(last.second)} run{suffix}{_around(compared, last)}"
     since = found.since_first
     if since and since.told:
         lead = _lead(since.told)
@@ -77,9 +77,9 @@ def _none(found: History, compared: Sequence[HistoryStep], names: Mapping[str, s
         margin = amount_of_margin(found.margin, "share")
         return f"The same to within {margin} from run to run over {runs}{values}."
     smallest = detectable_of(verdicts)
-    could = f"; a change of {smallest} would mostly have been found" if smallest else ""
+    power = f"; a change of {smallest} would mostly have been found" if smallest else ""
     numbers = count_of(len(verdicts), "comparison")
-    return f"No change found over {runs}, in {numbers}{values}{could}."
+    return f"No change found over {runs}, in {numbers}{values}{power}."
 
 
 def _first_and_last(found: History, line: HistoryLine, names: Mapping[str, str]) -> str:

@@ -56,8 +56,8 @@ class JoinedRuns:
         contrast = self.measure.contrast or {}
         several = contrast["controls"].split("|") if sides == "controls" else [contrast["baseline"]]
         for name in several:
-            common = common_items(self.pairing.tables, self.measure, self.by, name)
-            yield from self._gaps(name, common)
+            items = common_items(self.pairing.tables, self.measure, self.by, name)
+            yield from self._gaps(name, items)
 
     def _shares(self, items: CommonItems) -> Iterator[ComparisonRow]:
         """Yields the comparison of a share, as a difference between the levels of `run`."""
@@ -156,8 +156,8 @@ class JoinedRuns:
             low, high = second.low - first.high, second.high - first.low  # type: ignore[operator]
             yield replace(first, low=low, high=high)
         if self.pairing.before.drawn and any(part.sum() for pair in pairs for part in pair.missing):
-            named = replace(spec, name=spec.name + MISSING)
-            row = self._gap_row(named, [_missing(pair) for pair in pairs])
+            missing = replace(spec, name=spec.name + MISSING)
+            row = self._gap_row(missing, [_missing(pair) for pair in pairs])
             if row is not None:
                 yield row
 
@@ -217,13 +217,13 @@ class JoinedRuns:
             yield self._uncorrected(row, result.note)
             return
         values = [correct((side,), Side({}), sense, is_random).found.value for side in sides]
-        fixed = corrected_rows.corrected_row(row, result, 0.0)
-        fixed = replace(fixed, note=join_notes(result.note, alike) or "")
-        yield self._test_equivalence(fixed, (values[0], values[1]))
+        corrected = corrected_rows.corrected_row(row, result, 0.0)
+        corrected = replace(corrected, note=join_notes(result.note, alike) or "")
+        yield self._test_equivalence(corrected, (values[0], values[1]))
 
     def _uncorrected(self, row: Estimate, reason: str) -> ComparisonRow:
-        clear = row.without_value(row.measure + CORRECTED)
-        return self._test_equivalence(replace(clear, note=f"uncorrected: {reason}"), (None, None))
+        empty = row.without_value(row.measure + CORRECTED)
+        return self._test_equivalence(replace(empty, note=f"uncorrected: {reason}"), (None, None))
 
     @cached_property
     def _wholes(self) -> list[Side]:
@@ -255,11 +255,11 @@ def _shares_by_run(
 ) -> Iterator[tuple[Key, dict[str, Group]]]:
     """Yields (condition, {run: its group}) for conditions in both runs, first run first."""
     cuts = joined.contrast_groups(spec, by).values()
-    for more, values in joined.values(spec):
+    for added, values in joined.values(spec):
         for sides in cuts:
             if len(sides) == len(names):
                 groups = {name: joined.group(sides[name], spec, values) for name in names}
-                place = {**groups[names[0]].condition, **more}
+                place = {**groups[names[0]].condition, **added}
                 yield tuple(place.items()), groups
 
 
@@ -282,8 +282,8 @@ def _pairs(
 ) -> Iterator[tuple[Key, Pair]]:
     """Yields (condition, Pair of the tested side and its control) for one run."""
     if measure_kind(spec.kind).sides == "level":
-        for more, pair in table.pairs(spec, by):
-            placed = replace(pair, condition={**pair.condition, **more})
+        for added, pair in table.pairs(spec, by):
+            placed = replace(pair, condition={**pair.condition, **added})
             yield tuple(placed.condition.items()), placed
         return
     for sides in item_sides(table, spec, by):

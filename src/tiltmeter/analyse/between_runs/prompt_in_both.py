@@ -46,15 +46,15 @@ def prompt_in_both(
     cells = [key for key in first if key in second and _fits(key, about, row)]
     is_rise = (row.estimate.value or 0.0) > 0
     signs = {key: (second[key].value in hits) - (first[key].value in hits) for key in cells}
-    wanted = 1 if is_rise else -1
-    so = [key for key in cells if signs[key] == wanted]
+    direction = 1 if is_rise else -1
+    matching = [key for key in cells if signs[key] == direction]
     if not cells:
         return None
-    chosen = min(so or cells, key=lambda key: second[key].id)
+    chosen = min(matching or cells, key=lambda key: second[key].id)
     a, b = first[chosen], second[chosen]
-    reverse = sum(sign == -wanted for sign in signs.values())
+    reverse = sum(sign == -direction for sign in signs.values())
     texts, values = (a.text, b.text), (a.value, b.value)
-    return PromptInBoth(b.prompt, row.runs, texts, values, len(so), reverse, len(cells))
+    return PromptInBoth(b.prompt, row.runs, texts, values, len(matching), reverse, len(cells))
 
 
 def _answers(

@@ -23,10 +23,10 @@ class Difference(NamedTuple):
 
 def differences(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Difference]:
     """Yields the settings that differ in the later run. before, after: results of `made_with`."""
-    for what in dict.fromkeys((*before, *after)):
-        earlier, later = before.get(what, ""), after.get(what, "")
+    for fact in dict.fromkeys((*before, *after)):
+        earlier, later = before.get(fact, ""), after.get(fact, "")
         if earlier != later:
-            yield Difference(what, earlier, later)
+            yield Difference(fact, earlier, later)
 
 
 def made_with(store: Store, protocol: Protocol) -> dict[str, str]:

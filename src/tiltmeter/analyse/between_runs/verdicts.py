@@ -66,11 +66,11 @@ def _judge(
     spec = _as_compared(claim.spec, claim.row.unit, pair)
     slots = headlines.slots(protocol, spec, claim.row, pair.second.name, None, {})
     levels = _levels(claim)
-    what = f"{_plain(claim.spec)} ({levels})" if levels else _plain(claim.spec)
+    noun = f"{_plain(claim.spec)} ({levels})" if levels else _plain(claim.spec)
     if set(claim.row.contrast or ()) <= {FACTOR}:  # of differences no run has one number of these
         slots |= {name: text for name, text in claim.slots.items() if name in LEFT_OPEN}
     slots["for_levels"] = f" ({levels})" if levels else ""
-    slots |= {"level": pair.second.name, "baseline": pair.first.name, "what": what}
+    slots |= {"level": pair.second.name, "baseline": pair.first.name, "what": noun}
     about = ", ".join(filter(None, (f"{pair.second.name} − {pair.first.name}", levels)))
     subjects = tuple(dict.fromkeys((pair.first.subject, pair.second.subject)))
     query = replace(claim.query, subjects=subjects)

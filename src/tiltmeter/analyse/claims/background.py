@@ -71,7 +71,7 @@ class Background:
         mode = row.condition.get("mode", "")
         keys = [(subject, mode, row.instrument) for subject in row.subject.split(TOGETHER)]
         counts = [self.labelled[key] for key in keys if key in self.labelled]
-        return sum(done for done, _ in counts), sum(there for _, there in counts)
+        return sum(labelled for labelled, _ in counts), sum(stored for _, stored in counts)
 
 
 def read_background(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> Background:
@@ -89,17 +89,17 @@ def claim_key(spec: MeasureSpec, row: Estimate) -> Key:
     """Returns the key of a claim in `Background.gold`."""
     values = spec.values
     if values in ((EVERY,), ()):
-        named = row.condition.get(spec.attribute)
-        values = (named,) if named else ()
+        value = row.condition.get(spec.attribute)
+        values = (value,) if value else ()
     return (row.instrument, spec.attribute, values)
 
 
 def _plan(store: Store) -> dict[str, settings.Progress]:
     planned = settings.planned_trials(store)
-    answered: dict[str, int] = {}
+    answers: dict[str, int] = {}
     counts: dict[str, int] = {}
     for part in trials.parts(store):
-        answered[part.subject] = answered.get(part.subject, 0) + part.answered
+        answers[part.subject] = answers.get(part.subject, 0) + part.answered
         counts[part.subject] = counts.get(part.subject, 0) + part.trials
     return {
         subject: settings.Progress(
@@ -109,7 +109,7 @@ def _plan(store: Store) -> dict[str, settings.Progress]:
                 sum(sum(levels.values()) for levels in planned.get(subject, {}).values()),
             ),
         )
-        for subject, number in answered.items()
+        for subject, number in answers.items()
     }
 
 
@@ -165,15 +165,15 @@ def errors_between(
     if len(levels) != 2:
         return ""
     one, other = levels
-    every = [pair for group in levels.values() for pair in group]
-    first, second = (_binary(group, key[2], item, every) for group in levels.values())
-    counted = "/".join(key[2])
+    pairs = [pair for group in levels.values() for pair in group]
+    first, second = (_binary(group, key[2], item, pairs) for group in levels.values())
+    values = "/".join(key[2])
     difference, kept_apart = error_gaps(first=first, second=second, confidence=1 - ALPHA / 2)[1]
     gaps = [
         f"{what} {numerals.points(gap)} {'more' if gap > 0 else 'less'} often"
         for what, gap in (
-            (f"it finds {counted} where it is", _sure_gap(difference)),
-            (f"it sees {counted} where it is not", -_sure_gap(kept_apart)),
+            (f"it finds {values} where it is", _sure_gap(difference)),
+            (f"it sees {values} where it is not", -_sure_gap(kept_apart)),
         )
         if gap
     ]

@@ -34,10 +34,10 @@ def reversing_cautions(claim: Claim) -> Iterator[Caution]:
         if _reverses(row, null, effect, levels):
             text = sentences.reversal(spec, row, factor, effect, levels)
             yield Caution(CautionKind.REVERSES, text, factor)
-    sure = [e for e in _significant_parts(claim.parts) if e.value != null]
-    sides = {(e.value or 0.0) > null for e in sure}
+    reversing = [e for e in _significant_parts(claim.parts) if e.value != null]
+    sides = {(e.value or 0.0) > null for e in reversing}
     if len(sides) == 2:
-        yield Caution(CautionKind.PARTS_OPPOSE, sentences.opposite_tilts(spec, sure))
+        yield Caution(CautionKind.PARTS_OPPOSE, sentences.opposite_tilts(spec, reversing))
 
 
 def _misses_more(claim: Claim) -> bool:

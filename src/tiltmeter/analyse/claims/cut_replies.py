@@ -42,9 +42,9 @@ def share_of(row: Estimate, counts: Counts) -> float:
     total = sum(row.outcomes.values())
     labelled = row.outcomes.get(CUT, 0.0) / total if total else 0.0
     name, mode = row.instrument.partition("/")[0], row.condition.get("mode", "")
-    counted = [counts.get((name, subject, mode), (0, 0)) for subject in row.subject.split(TOGETHER)]
-    number = sum(replies for _, replies in counted)
-    return max(labelled, sum(cut for cut, _ in counted) / number if number else 0.0)
+    pairs = [counts.get((name, subject, mode), (0, 0)) for subject in row.subject.split(TOGETHER)]
+    number = sum(replies for _, replies in pairs)
+    return max(labelled, sum(cut for cut, _ in pairs) / number if number else 0.0)
 
 
 def sentence(share: float) -> str:

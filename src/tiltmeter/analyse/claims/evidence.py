@@ -65,22 +65,22 @@ def gather(
     specs = {spec.name: spec for spec, _ in leads}
     kin = {name: _kin(spec, by_stratum) for name, spec in specs.items()}
     labels = short_names([row.subject for row in rows], named)
-    bare = cues_not_asked(protocol)
+    uncued = cues_not_asked(protocol)
     among = {key: StratumRows(rows_of) for key, rows_of in by_stratum.items()}
     for spec, raw in leads:
         stratum = families.stratum(protocol, raw)
-        here = among[stratum]
+        own_rows = among[stratum]
         of = {
-            name: _same_place(here.of_measure.get(spec.name + name, ()), raw)
+            name: _same_place(own_rows.of_measure.get(spec.name + name, ()), raw)
             for name in (BOUNDS, CORRECTED, MISSING)
         }
         corrected = of[CORRECTED]
         is_usable = corrected is not None and corrected.value is not None
-        captured = next((e.value for e in here.of_measure.get(CAPTURED, ())), None)
+        share = next((e.value for e in own_rows.of_measure.get(CAPTURED, ())), None)
         mode = protocol.modes.get(raw.condition.get("mode", ""))
         row = corrected if corrected is not None and is_usable else raw
-        nuisances = tuple(_nuisances(protocol, spec, raw, here.of_measure))
-        shift = cell_of(row) or moved(spec, raw, here)
+        nuisances = tuple(_nuisances(protocol, spec, raw, own_rows.of_measure))
+        shift = cell_of(row) or moved(spec, raw, own_rows)
         factor = (spec.contrast or {}).get("factor", "")
         yield Claim(
             spec=spec,
@@ -92,8 +92,8 @@ def gather(
             about=_about(raw, alike[spec.name]),
             parts=tuple(_parts(protocol, spec, raw, kin[spec.name][stratum])),
             nuisances=nuisances,
-            interactions=tuple(_interactions(protocol, spec, raw, here.of_measure)),
-            captured=captured,
+            interactions=tuple(_interactions(protocol, spec, raw, own_rows.of_measure)),
+            captured=share,
             drawn=mode is None or not mode.logprobs,
             query=query_of(protocol, raw),
             slots=headlines.slots(
@@ -108,7 +108,7 @@ def gather(
             nouns=populations.nouns(protocol, spec),
             sides=_sides(row, shift),
             matters=protocol.matters / 100,
-            uncued=factor if factor in bare else "",
+            uncued=factor if factor in uncued else "",
         )
 
 
@@ -172,7 +172,7 @@ def _levels(places: Sequence[Mapping[str, str]]) -> dict[str, set[str | None]]:
 
 
 def _about(raw: Estimate, levels: Sequence[Mapping[str, set[str | None]]]) -> str:
-    """Joins those levels of a claim and its contrast that differ between the measure's claims."""
+    """Joins the levels of a claim and its contrast that differ between the measure's claims."""
     raw_levels = (raw.condition, raw.contrast or {})
     return ", ".join(
         level
@@ -201,12 +201,12 @@ def _parts(
     protocol: Protocol, spec: MeasureSpec, raw: Estimate, kin: Sequence[Estimate]
 ) -> Iterator[Estimate]:
     """Yields the rows of a claim's subgroups, except subgroups by a nuisance factor or by item."""
-    aside = {protocol.item, *(factor for factor, _ in nuisance_measures(protocol, spec))}
-    aside -= raw.condition.keys()
+    excluded = {protocol.item, *(factor for factor, _ in nuisance_measures(protocol, spec))}
+    excluded -= raw.condition.keys()
     for row in kin:
         is_part = len(row.condition) > len(raw.condition)
         is_in = row.condition.items() >= raw.condition.items()
-        if (is_part or row.measure in spec.parts) and is_in and not aside & row.condition.keys():
+        if (is_part or row.measure in spec.parts) and is_in and not excluded & row.condition.keys():
             yield row
 
 

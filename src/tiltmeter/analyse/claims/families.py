@@ -62,8 +62,8 @@ def _coarsest(
 def stratum(protocol: Protocol, row: Estimate) -> Key:
     """Returns the key of a row's stratum (never pooled): subject, instrument, levels kept apart."""
     names = {*STRATA, *protocol.apart}
-    inner = tuple((name, level) for name, level in row.condition.items() if name in names)
-    return (row.subject, row.instrument, inner)
+    levels = tuple((name, level) for name, level in row.condition.items() if name in names)
+    return (row.subject, row.instrument, levels)
 
 
 def grouping(spec: MeasureSpec, protocol: Protocol, row: Estimate) -> tuple[str, ...]:
@@ -117,7 +117,7 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
     first = {
         row.key for _, row in headline(protocol, rows) if row.stopped or row.measure not in stopping
     }
-    led = {uncorrected_key(row) for row in rows if row.key in first}
+    keys = {uncorrected_key(row) for row in rows if row.key in first}
     by_gold = (row for row in rows if row.measure.endswith(CORRECTED) and row.p is not None)
     replaced = set(map(uncorrected_key, by_gold))
     members: dict[tuple[str, str], dict[Key, list[int]]] = {}
@@ -127,7 +127,7 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
         is_corrected = row.measure != name
         if row.p is None or (not is_corrected and row.key in replaced):
             continue
-        leads = row.key in first or (is_corrected and uncorrected_key(row) in led)
+        leads = row.key in first or (is_corrected and uncorrected_key(row) in keys)
         theme = (spec.family or spec.nuisance) if spec else ""
         family = (HEADLINE, theme) if leads else (theme or name, "")
         members.setdefault(family, {}).setdefault(hypothesis(spec, row), []).append(place)
@@ -147,7 +147,7 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
     corrected = [
         place
         for place, row in enumerate(rows)
-        if row.measure.endswith(CORRECTED) and uncorrected_key(row) in led
+        if row.measure.endswith(CORRECTED) and uncorrected_key(row) in keys
     ]
     gone = {place for place in leading if uncorrected_key(rows[place]) in replaced}
     _adjust_narrower(adjusted, [*(place for place in leading if place not in gone), *corrected])
@@ -158,13 +158,13 @@ def _adjust_narrower(made: list[Estimate], leads: Iterable[int]) -> None:
     """Adjusts p of headline tests limited to their own cue words or items, by Holm over the run."""
     populations = {place: made[place].population for place in leads}
     narrower = {
-        place: named
-        for place, named in populations.items()
-        if named is not None and named["p_these"] is not None
+        place: population
+        for place, population in populations.items()
+        if population is not None and population["p_these"] is not None
     }
-    adjusted = multiplicity.holm(p=[named["p_these"] for named in narrower.values()])
-    for (place, named), p in zip(narrower.items(), adjusted, strict=True):
-        made[place] = replace(made[place], population={**named, "p_these_adjusted": p})
+    adjusted = multiplicity.holm(p=[population["p_these"] for population in narrower.values()])
+    for (place, population), p in zip(narrower.items(), adjusted, strict=True):
+        made[place] = replace(made[place], population={**population, "p_these_adjusted": p})
 
 
 def _test_items(made: list[Estimate], leads: Iterable[int]) -> None:
@@ -235,7 +235,7 @@ def _write(
 
 
 def _with_reach(row: Estimate, tests: int) -> Estimate:
-    """Adds a note if so few items cannot reach significance in a family of this size."""
+    """Adds a note if a row's items are too few to be significant in a family of this size."""
     if not row.clusters or row.test not in SIGN_FLIPS:
         return row
     reach = multiplicity.reach(items=row.clusters, tests=tests, alpha=ALPHA)

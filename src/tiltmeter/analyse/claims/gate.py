@@ -128,10 +128,10 @@ class GateResult:
     def lines(self) -> list[str]:
         """One line per claim that stands in the way of PASS, or a summary if all claims pass."""
         if self.decision is not Decision.PASS:
-            shut = [claim for word in SHUT for claim in self.claims if claim.decision is word]
+            failing = [claim for word in SHUT for claim in self.claims if claim.decision is word]
             lines = [
                 line
-                for one in shut
+                for one in failing
                 for line in (
                     f"{one.decision}  {one.line}",
                     *([f"      {one.more}"] * bool(one.more)),
@@ -168,15 +168,15 @@ def size_of(sizes: Mapping[str, tuple[float, bool]], measure: str, unit: str) ->
     A bare 5 means 5 points for shares and 5 % for ratios. None without a size, or if a bare size
     would apply to another unit: 5 grades are not 5 points.
     """
-    named = sizes.get(measure) or sizes.get(_kind_of(measure))
-    if named is None and "" not in sizes:
+    margin = sizes.get(measure) or sizes.get(_kind_of(measure))
+    if margin is None and "" not in sizes:
         return None
-    size, per_cent = named or sizes[""]
+    size, per_cent = margin or sizes[""]
     if unit in RATIOS:
         return 1 + size / 100
     if unit == "share":
         return size / 100
-    return size if named and not per_cent else None
+    return size if margin and not per_cent else None
 
 
 def _kind_of(measure: str) -> str:
@@ -216,9 +216,9 @@ def hold(gate: Gate, claims: Sequence[Verdict], cost: Cost | None = None) -> Gat
 def together(decided: Sequence[ClaimAtGate]) -> GateResult:
     """Combines the claims' decisions: PASS if all pass, else the first in the order of SHUT."""
     words = {one.decision for one in decided}
-    shut = [word for word in SHUT if word in words]
+    failing = [word for word in SHUT if word in words]
     word = Decision.PASS if decided else Decision.NOT_ENOUGH_DATA
-    return GateResult(shut[0] if shut else word, tuple(decided))
+    return GateResult(failing[0] if failing else word, tuple(decided))
 
 
 def _interval(claim: Verdict) -> tuple[float, float] | None:
@@ -243,8 +243,8 @@ def _decide(
     else:
         decision = Decision.NOT_ENOUGH_DATA
     line = gate_lines.measured(claim, name, inner, margin, tilts=decision is Decision.FAIL)
-    more = _calls_needed(claim, inner, margin, cost) if decision is Decision.NOT_ENOUGH_DATA else ""
-    return ClaimAtGate(claim, decision, max(reach or (math.inf,)) / margin, line, more)
+    hint = _calls_needed(claim, inner, margin, cost) if decision is Decision.NOT_ENOUGH_DATA else ""
+    return ClaimAtGate(claim, decision, max(reach or (math.inf,)) / margin, line, hint)
 
 
 def _reach(claim: Verdict, interval: tuple[float, float] | None) -> tuple[float, float] | None:
@@ -282,10 +282,10 @@ def _calls_needed(
         if min(interval) <= 0:
             return ""
         low, high, margin = math.log(low), math.log(high), math.log(margin)
-    one_sided = normal_quantile((1 + EQUIVALENCE) / 2)
-    error = (high - low) / 2 / one_sided
+    quantile = normal_quantile((1 + EQUIVALENCE) / 2)
+    error = (high - low) / 2 / quantile
     both_ends = normal_quantile((1 + SURE) / 2)
-    items = math.ceil(claim.clusters * (error * (one_sided + both_ends) / margin) ** 2)
+    items = math.ceil(claim.clusters * (error * (quantile + both_ends) / margin) ** 2)
     if items <= claim.clusters:
         return ""
     answers = max(1, round(claim.n / claim.clusters))

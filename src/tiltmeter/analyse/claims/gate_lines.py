@@ -54,25 +54,25 @@ def measured(
     """Writes the line of a claim, with its numbers and the margin. tilts: True to add the report's
     headline. interval: the 90 % interval that is compared with the margin.
     """
-    allowed = f"the margin is {_margin(claim, margin)}"
+    limit = f"the margin is {_margin(claim, margin)}"
     if claim.value is None or interval is None:
         return f"{name.text}: {claim.headline} Nothing can be held against the margin."
     low, high = (_number(end, claim) for end in interval)
-    compared = ", " * bool(_levels(claim)) + " against ".join(_levels(claim))
+    sides = ", " * bool(_levels(claim)) + " against ".join(_levels(claim))
     numbers = f"{_number(claim.value, claim)} (90 % interval {low.split()[0]} to {high})"
     if not tilts:
-        return f"{name.text}{compared}: {numbers}; {allowed}."
+        return f"{name.text}{sides}: {numbers}; {limit}."
     chance = (
         ""
         if claim.p_adjusted is None
         else f"; p {numerals.chance(claim.p_adjusted)} among {name.among}"
     )
-    return f"{name.text}: {claim.headline} {numbers}; {allowed}{chance}."
+    return f"{name.text}: {claim.headline} {numbers}; {limit}{chance}."
 
 
 def _levels(claim: Verdict) -> Sequence[str]:
-    between = next(iter((claim.contrast or {}).values()), "")
-    ends = between.split(f" {numerals.MINUS} ")
+    sides = next(iter((claim.contrast or {}).values()), "")
+    ends = sides.split(f" {numerals.MINUS} ")
     return [end.strip() for end in ends] if len(ends) == 2 else ()
 
 

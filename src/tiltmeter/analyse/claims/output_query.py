@@ -305,16 +305,16 @@ def _contrasted(
     factor = declared.get("factor", "")
     if factor not in contrast:
         return {}
-    every, text = tuple(protocol.levels[factor]), contrast[factor]
+    levels, text = tuple(protocol.levels[factor]), contrast[factor]
     if "controls" in declared:
         controls = declared["controls"].split(SEVERAL)
         aside = [control for control in controls if control not in (text, *text.split(" and "))]
         cells = dict.fromkeys(cell[factor] for cell in protocol.cells)
         return {
-            factor: tuple(level for level in dict.fromkeys((*every, *cells)) if level not in aside)
+            factor: tuple(level for level in dict.fromkeys((*levels, *cells)) if level not in aside)
         }
-    pair = next(((a, b) for a in every for b in every if f"{a}{MINUS}{b}" == text), None)
-    return {factor: pair or every}
+    pair = next(((a, b) for a in levels for b in levels if f"{a}{MINUS}{b}" == text), None)
+    return {factor: pair or levels}
 
 
 def _hits(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> tuple[str, ...]:
@@ -330,5 +330,5 @@ def _hits(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> tuple[str, ..
     )
     about = row.condition.get(spec.attribute)
     is_value = about is not None and spec.attribute not in (*protocol.factors, protocol.item)
-    counted = (about,) if is_value and about is not None else spec.values
-    return tuple(dict.fromkeys(expected)) or (() if counted == (EVERY,) else counted)
+    values = (about,) if is_value and about is not None else spec.values
+    return tuple(dict.fromkeys(expected)) or (() if values == (EVERY,) else values)

@@ -10,8 +10,8 @@ from ..words.verdict_words import BY_STATE, Word
 
 def items_differ(row: Estimate) -> bool:
     """True if the row's items differ significantly (adjusted p < α)."""
-    tested = row.between_items
-    return tested is not None and tested["p_adjusted"] < ALPHA
+    result = row.between_items
+    return result is not None and result["p_adjusted"] < ALPHA
 
 
 def test_word(row: Estimate, null: float | None) -> Word:
@@ -25,13 +25,13 @@ def test_word(row: Estimate, null: float | None) -> Word:
         return Word.TILT_OF_THESE if word == Word.TILT and _not_like_these(row) else word
     alpha = 1 - (row.confidence or 1 - ALPHA) - 1e-12
     adjusted = row.p if row.p_adjusted is None else row.p_adjusted
-    holds = holds_null(row, null)
-    is_found = adjusted < alpha and holds is not True
+    has_null = holds_null(row, null)
+    is_found = adjusted < alpha and has_null is not True
     if is_found and not _of_these_words(row):
         return Word.TILT
     if is_found or _these_tilt(row, alpha):
         return Word.TILT_OF_THESE
-    if row.p < alpha or holds is False:
+    if row.p < alpha or has_null is False:
         return Word.UNDECIDED
     return Word.ITEMS_DIFFER if items_differ(row) else Word.NO_DIFFERENCE
 
@@ -42,8 +42,8 @@ def _not_like_these(row: Estimate) -> bool:
     """
     if row.stopped and row.stopped.get("statistic") == "words":
         return _of_these_words(row)
-    named = row.population
-    p = None if named is None else named["p_like_these"]
+    population = row.population
+    p = None if population is None else population["p_like_these"]
     looks = int(row.stopped["looks"]) if row.stopped else 1
     return _of_these_words(row) or (p is not None and p * looks * (row.family_size or 1) >= ALPHA)
 
@@ -55,8 +55,8 @@ def _of_these_words(row: Estimate) -> bool:
 
 def _these_tilt(row: Estimate, alpha: float) -> bool:
     """True if the test limited to these cue words is significant in its own family."""
-    named = row.population
-    p = None if named is None else named["p_these_adjusted"]
+    population = row.population
+    p = None if population is None else population["p_these_adjusted"]
     return p is not None and p < alpha
 
 

@@ -64,14 +64,14 @@ class Outcome:
             if self.low is not None and self.high is not None
             else ""
         )
-        why = f" ({row.note})" if row.value is None and row.note else ""
-        why += f". {self.open}" if self.open else ""
+        reason = f" ({row.note})" if row.value is None and row.note else ""
+        reason += f". {self.open}" if self.open else ""
         words = {"shown": "holds", "inconclusive": "is inconclusive", "cleared": "does not hold"}[
             self.word
         ]
         return (
             f"{self.threshold.in_words}: {words} for {row.subject} by {row.instrument} ({about}): "
-            f"{number}{ends}{kind}{why}"
+            f"{number}{ends}{kind}{reason}"
         )
 
 
@@ -166,8 +166,8 @@ def _fulfils(threshold: Threshold, low: float, high: float) -> Answer:
         low, high = (0.0 if low <= center <= high else min(ends)), max(ends)
         if threshold.sides == "both":
             sign, number = sign.replace("<", ">"), distance(number)
-    holds = {OPERATORS[sign](end, number) for end in (low, high)}
-    return "shown" if holds == {True} else "cleared" if holds == {False} else "inconclusive"
+    results = {OPERATORS[sign](end, number) for end in (low, high)}
+    return "shown" if results == {True} else "cleared" if results == {False} else "inconclusive"
 
 
 def _distance_from(center: float, unit: str) -> Callable[[float], float]:

@@ -121,32 +121,32 @@ def judge(claim: Claim, background: Background) -> Verdict:
     row, spec = claim.row, claim.spec
     of_judge = background.of_judge(spec, row)
     has_null = row.value is not None and spec.null is not None
-    unsettled = list(reversing_cautions(claim)) if has_null else []
+    reversals = list(reversing_cautions(claim)) if has_null else []
     people = "" if of_judge.refuted else labels_of_people.disagree(claim, of_judge)
-    scarce = "" if people and row.voices else _scarce_gold(claim, of_judge)
-    alone = "" if scarce else people
-    few = _too_few_items(row, spec.null)
+    gold_note = "" if people and row.voices else _scarce_gold(claim, of_judge)
+    alone = "" if gold_note else people
+    has_few_items = _too_few_items(row, spec.null)
     cut = cut_replies.share_of(row, background.cut)
     much_cut = cut_replies.sentence(cut) if cut > cut_replies.MUCH else ""
-    word = _word(claim, of_judge, unsettled, scarce or few or alone or much_cut)
-    differing = sentences.items_differ(spec, row) if word.record.items and items_differ(row) else ""
+    word = _word(claim, of_judge, reversals, gold_note or has_few_items or alone or much_cut)
+    items = sentences.items_differ(spec, row) if word.record.items and items_differ(row) else ""
     first = [
         *_told((CautionKind.JUDGE_REFUTED, of_judge.refuted)),
-        *unsettled,
+        *reversals,
         *_told(
-            (CautionKind.GOLD_SCARCE, scarce),
-            (CautionKind.TOO_FEW_ITEMS, few),
+            (CautionKind.GOLD_SCARCE, gold_note),
+            (CautionKind.TOO_FEW_ITEMS, has_few_items),
             (CautionKind.ONE_ANNOTATOR, alone),
             (CautionKind.MUCH_CUT, much_cut),
-            (CautionKind.ITEMS_DIFFER, differing),
+            (CautionKind.ITEMS_DIFFER, items),
         ),
     ]
     rest = further_cautions(claim, first, of_judge)
     cautions = (*first, *rest, *_plan_cautions(background, row))
     if cut_replies.SOME < cut <= cut_replies.MUCH:
         cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut)))
-    open_ = [text for text in (scarce, few, alone, much_cut) if text]
-    reasons = _reasons(claim, word, open_, [caution.text for caution in unsettled], differing)
+    open_ = [text for text in (gold_note, has_few_items, alone, much_cut) if text]
+    reasons = _reasons(claim, word, open_, [caution.text for caution in reversals], items)
     is_joined = row.instrument in background.cascades
     facts = _facts(claim, word, cautions, of_judge.refuted, joined=is_joined)
     return Verdict(
@@ -228,8 +228,8 @@ def _word(claim: Claim, known: GoldFacts, unsettled: Sequence[Caution], reason: 
 
 def is_open(verdict: Verdict) -> bool:
     """True if nothing may be concluded: judge refuted, gold scarce, replies cut, direction open."""
-    scarce = {CautionKind.GOLD_SCARCE, CautionKind.MUCH_CUT} & {c.kind for c in verdict.cautions}
-    return bool(scarce) or verdict.word in (Word.JUDGE_REFUTED, Word.NOT_SETTLED)
+    cautions = {CautionKind.GOLD_SCARCE, CautionKind.MUCH_CUT} & {c.kind for c in verdict.cautions}
+    return bool(cautions) or verdict.word in (Word.JUDGE_REFUTED, Word.NOT_SETTLED)
 
 
 def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
@@ -249,18 +249,18 @@ def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
     difference = abs((raw.value or 0.0) - null)
     if test_word(row, null) == Word.TILT or half < difference:
         return ""
-    more = youden.gold_needed(
+    needed = youden.gold_needed(
         half_width=half, least_half_width=least, difference=difference, labels=known.labels
     )
-    return sentences.scarce_gold(known.labels, more)
+    return sentences.scarce_gold(known.labels, needed)
 
 
 def _too_few_items(row: Estimate, null: float | None) -> str:
     """Writes the caution that so few items can never reach significance by sign flips in this
     family; "" if they can.
     """
-    flipped = row.p is not None and row.clusters and row.test in SIGN_FLIPS
-    if not flipped or row.stopped or test_word(row, null) == Word.TILT:
+    is_flip = row.p is not None and row.clusters and row.test in SIGN_FLIPS
+    if not is_flip or row.stopped or test_word(row, null) == Word.TILT:
         return ""
     reach = multiplicity.reach(items=row.clusters or 0, tests=row.family_size or 1, alpha=ALPHA)
     if reach.possible:

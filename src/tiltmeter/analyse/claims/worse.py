@@ -62,23 +62,23 @@ def _decide(
     earlier: Earlier, about: str, claim: Verdict, now: Differences, size: float, number: int
 ) -> ClaimAtGate:
     is_ratio = claim.unit in RATIOS
-    allowed = math.log(size) if is_ratio else size
-    then = earlier.claims.get(claim_key(claim), {})
-    items = [item for item in now if item in then]
+    margin = math.log(size) if is_ratio else size
+    earlier_claim = earlier.claims.get(claim_key(claim), {})
+    items = [item for item in now if item in earlier_claim]
     if len(items) < 2:
         line = f"{about}: {earlier.name} has {len(items)} of its {len(now)} items."
         return ClaimAtGate(claim, Decision.NOT_ENOUGH_DATA, math.inf, line)
-    before = np.array([then[item] for item in items])
+    before = np.array([earlier_claim[item] for item in items])
     after = np.array([now[item] for item in items])
-    away = _side(before, after) * (after - before)
-    moved, inner = _mean(away, 1 - 0.05 / number), _mean(away, 0.90)
+    worsening = _side(before, after) * (after - before)
+    moved, inner = _mean(worsening, 1 - 0.05 / number), _mean(worsening, 0.90)
     value = moved.value or 0.0
     low = value if moved.low is None else moved.low
     high = value if moved.high is None else moved.high
     reach = value if inner.high is None else inner.high
-    if low > allowed:
+    if low > margin:
         decision = Decision.WORSE
-    elif reach < allowed:
+    elif reach < margin:
         decision = Decision.PASS
     else:
         decision = Decision.NOT_ENOUGH_DATA
@@ -88,16 +88,16 @@ def _decide(
         f"{_in_words(float(after.mean()), claim)} since {earlier.name}, further from none by "
         f"{_in_words(value, claim)} (interval {_in_words(low, claim)} to "
         f"{_in_words(high, claim)}; {numerals.count(len(items))} {nouns}); allowed are "
-        f"{_in_words(allowed, claim)}."
+        f"{_in_words(margin, claim)}."
     )
-    return ClaimAtGate(claim, decision, max(reach, 0.0) / allowed, line)
+    return ClaimAtGate(claim, decision, max(reach, 0.0) / margin, line)
 
 
 def _side(before: Floats, after: Floats) -> float:
     """Returns the sign of the earlier tilt if it was shown, else the sign of the change."""
     was = _mean(before, 0.95)
-    was_clear = was.low is not None and was.high is not None and was.low * was.high > 0
-    direction = float(before.mean()) if was_clear else float((after - before).mean())
+    is_clear = was.low is not None and was.high is not None and was.low * was.high > 0
+    direction = float(before.mean()) if is_clear else float((after - before).mean())
     return -1.0 if direction < 0 else 1.0
 
 

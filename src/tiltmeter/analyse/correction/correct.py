@@ -82,13 +82,13 @@ def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> R
             else _correct_with_gold_items(sums, golds)
         )
         return _result(powered, "ppi++", None)
-    outside = _outside(sides if has_enough else (whole,), sense)
+    others = _outside(sides if has_enough else (whole,), sense)
     if has_enough:
-        return _result(_correct_shares(sums, golds), "rogan-gladen", outside)
+        return _result(_correct_shares(sums, golds), "rogan-gladen", others)
     if len(sides) > 1:
-        nothing = Interval(None, None, None, "not corrected")
+        empty = Interval(None, None, None, "not corrected")
         return Result(
-            nothing,
+            empty,
             "none",
             "too little gold in one of the two conditions: with the same errors in both a gap that "
             "the judge makes would stay"
@@ -97,7 +97,7 @@ def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> R
         )
     ((x, n),) = sums
     alike = correction.rogan_gladen(said=x, n=n, gold=_confusion(whole, sense, places))
-    return _result(alike, "rogan-gladen", join_notes(ALIKE, outside))
+    return _result(alike, "rogan-gladen", join_notes(ALIKE, others))
 
 
 def _has_others(side: Side, sense: Sense) -> bool:

@@ -50,9 +50,9 @@ def with_gold(frame: pl.DataFrame, store: Store) -> pl.DataFrame:
     names = [name for name in frame.columns if name not in keys]
     sums: dict[tuple[str, ...], float] = defaultdict(float)
     for pair, name in named_pairs:
-        weighted = (AT_RANDOM if pair.attribute in random else WEIGHTED) + name
+        source = (AT_RANDOM if pair.attribute in random else WEIGHTED) + name
         levels = tuple(pair.factors.get(name, "") for name in names)
-        for attribute, number in ((weighted, pair.weight), (COUNTED + name, 1.0)):
+        for attribute, number in ((source, pair.weight), (COUNTED + name, 1.0)):
             sums[
                 pair.subject,
                 pair.annotator,
@@ -74,8 +74,8 @@ def with_gold(frame: pl.DataFrame, store: Store) -> pl.DataFrame:
 
 def attributes_with_gold(frame: pl.DataFrame) -> set[str]:
     """Returns the attributes for which the frame has gold paired with a judge's labels."""
-    named = frame.filter(pl.col("attribute").str.starts_with(COUNTED))["attribute"].unique()
-    return {name.removeprefix(COUNTED) for name in named if BETWEEN not in name}
+    names = frame.filter(pl.col("attribute").str.starts_with(COUNTED))["attribute"].unique()
+    return {name.removeprefix(COUNTED) for name in names if BETWEEN not in name}
 
 
 def _voices(table: CountTable, attribute: str) -> list[str]:
@@ -124,8 +124,8 @@ def _by_gold(
         present = [parts[name] for name in _names(row, measure) if name in parts]
         values = hits(measure, row.condition, by)
         if measure.expected and not values:
-            clear = row.without_value(row.measure + CORRECTED)
-            yield replace(clear, note="uncorrected: trials of it expect different values")
+            empty = row.without_value(row.measure + CORRECTED)
+            yield replace(empty, note="uncorrected: trials of it expect different values")
             continue
         sense = Sense(values, measure.among, measure.without, shared)
         yield _row(row, present, whole.get(TESTED, Side({})), sense, random, measure.null)
@@ -140,12 +140,12 @@ def _row(
     null: float | None,
 ) -> Estimate:
     """Corrects a row by gold; if impossible, returns the row without value and with the reason."""
-    clear = naive.without_value(naive.measure + CORRECTED)
+    empty = naive.without_value(naive.measure + CORRECTED)
     if len(found) < (1 if naive.contrast is None else 2):
-        return replace(clear, note="uncorrected: no outcomes on one side")
+        return replace(empty, note="uncorrected: no outcomes on one side")
     result = correct(found, whole, sense, random)
     if result.name == "none":
-        return replace(clear, note=f"uncorrected: {result.note}")
+        return replace(empty, note=f"uncorrected: {result.note}")
     return corrected_row(naive, result, null)
 
 

@@ -129,7 +129,7 @@ class CountTable:
         return float(weight) <= float(self.rows["outputs"].sum()) + 1e-6
 
     def values(self, measure: MeasureSpec) -> list[tuple[dict[str, str], tuple[str, ...]]]:
-        """Returns [(levels to add to the condition, hits)]: one pair, or for EVERY one a value."""
+        """Returns pairs (levels to add to the condition, hits): one, or for EVERY one per value."""
         if measure.values != (EVERY,):
             return [({}, measure.values)]
         return [({measure.attribute: value}, (value,)) for value in self.answers(measure)]
@@ -142,7 +142,7 @@ class CountTable:
         )
 
     def once(self, key: Sequence[object], compute: Callable[[], Any]) -> Any:
-        """Returns what is computed of these rows; cached under the key."""
+        """Computes a result from these rows, only once; caches it under the key."""
         if (key := (id(self.rows), *key)) not in self.computed:
             self.computed[key] = self.rows, compute()  # the rows: so no others get their id
         return self.computed[key][1]
@@ -154,12 +154,12 @@ class CountTable:
         return iter(self.once(key, lambda: list(self._cut(measure, by))))
 
     def _cut(self, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Cut]:
-        everything = self.split_levels(by)
+        frames = self.split_levels(by)
         left_out = [~pl.col("value").is_in(list(measure.without))] if measure.without else []
-        rows = everything.filter(pl.col("attribute") == measure.attribute, *left_out)
+        rows = frames.filter(pl.col("attribute") == measure.attribute, *left_out)
         keys = list(dict.fromkeys((*by, self.protocol.item)))
-        counted = everything if measure.per == "outputs" else rows
-        sums = counted.group_by(keys, maintain_order=True).agg(
+        source = frames if measure.per == "outputs" else rows
+        sums = source.group_by(keys, maintain_order=True).agg(
             pl.col("outputs").sum().cast(pl.Float64)
         )
         weights = rows.group_by([*keys, "value"], maintain_order=True).agg(pl.col("weight").sum())
@@ -195,8 +195,8 @@ class CountTable:
     ) -> Iterator[tuple[dict[str, str], list[Group]]]:
         """Yields, per entry of `values`, (its addition to the condition, the groups)."""
         cuts = list(self.cuts(measure, by))
-        for more, values in self.values(measure):
-            yield more, [self.group(cut, measure, values) for cut in cuts]
+        for added, values in self.values(measure):
+            yield added, [self.group(cut, measure, values) for cut in cuts]
 
     def group(self, cut: Cut, measure: MeasureSpec, values: Sequence[str]) -> Group:
         """Returns the group of this cut with `values` as hits, and the measure's denominator."""
@@ -223,7 +223,7 @@ class CountTable:
             (list(dict.fromkeys((*a.items, *b.items))), together(a.outcomes, b.outcomes))
             for a, b in sides
         ]
-        for more, values in self.values(measure):
+        for added, values in self.values(measure):
             for cuts, (items, outcomes) in zip(sides, both, strict=True):
                 a, b = (self.group(cut, measure, values) for cut in cuts)
                 (hits_a, among_a), (hits_b, among_b) = a.align_to(items), b.align_to(items)
@@ -231,7 +231,7 @@ class CountTable:
                 hits, among = (hits_a, hits_b), (among_a, among_b)
                 missing = (_left_out(cuts[0], a, items), _left_out(cuts[1], b, items))
                 pair = Pair(a.condition, about, hits, among, missing, outcomes, items)
-                yield more, pair
+                yield added, pair
 
     def contrast_groups(self, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
         """Returns {group: {level or baseline of the contrast: its Cut}}."""
@@ -271,8 +271,8 @@ Table = CountTable  # its name in packages of others, which earlier docs gave th
 
 def _left_out(cut: Cut, group: Group, items: Sequence[str]) -> Floats:
     """Returns the number of labels outside the denominator, in the order of `items`."""
-    every = cut.sum(tuple(cut.values))
-    return replace(group, hits=np.maximum(every - group.among, 0.0)).align_to(items)[0]
+    total = cut.sum(tuple(cut.values))
+    return replace(group, hits=np.maximum(total - group.among, 0.0)).align_to(items)[0]
 
 
 def together(a: Mapping[str, float], b: Mapping[str, float]) -> dict[str, float]:

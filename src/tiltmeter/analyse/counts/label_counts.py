@@ -76,19 +76,19 @@ def _sums(
         piece = list(islice(rows, PIECE))
         sets = by_columns(_SETS, piece)
         sets = sets.join(take_near(places, sets["n"]), on="n", maintain_order="left")
-        each = sets.with_columns(integers).explode(_LISTS)
-        each = each.with_columns(words.places.gather(each[n]).alias(n) for n in _LISTS)
-        each = each.sort("n", *_LISTS)
+        labels = sets.with_columns(integers).explode(_LISTS)
+        labels = labels.with_columns(words.places.gather(labels[n]).alias(n) for n in _LISTS)
+        labels = labels.sort("n", *_LISTS)
         before = (
             pl.col(name).shift(fill_value=one) for name, one in zip(_WHOSE, last, strict=True)
         )
         is_first = pl.any_horizontal(
             pl.col(name).ne_missing(one) for name, one in zip(_WHOSE, before, strict=True)
         )
-        yield _sum_parts([each.select(*_KEY, "weight", outputs=is_first.cast(pl.Int64))])
+        yield _sum_parts([labels.select(*_KEY, "weight", outputs=is_first.cast(pl.Int64))])
         if len(piece) < PIECE:
             return
-        last = each.select(_WHOSE).row(-1)
+        last = labels.select(_WHOSE).row(-1)
 
 
 def take_near(places: pl.DataFrame, outputs: pl.Series) -> pl.DataFrame:

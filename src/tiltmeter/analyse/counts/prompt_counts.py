@@ -51,8 +51,8 @@ def change_of_prompts(first: PromptCounts, second: PromptCounts) -> PromptCounts
     side, word, item = zip(*places, strict=True)
     design = Crossed.of(side=side, word=word, item=item, n=n, matched=first.design.matched)
     change = second.shares[after] - first.shares[before]
-    within = second.within[after] + first.within[before]
-    return PromptCounts(design, places, change, within, min(first.fewest, second.fewest))
+    variances = second.within[after] + first.within[before]
+    return PromptCounts(design, places, change, variances, min(first.fewest, second.fewest))
 
 
 def prompt_counts(
@@ -115,16 +115,16 @@ def _by_condition(
     parts = cells.group_by(list(by), maintain_order=True) if by else [((), cells)]
     for levels, part in parts:
         words = dict(part.group_by("side").agg(pl.col("word").unique()).iter_rows())
-        named = [len(of) for of in words.values() if list(of) != [""]]
-        has_unknown = any("" in of and len(of) > 1 for of in words.values())
-        if len(words) < sides or not named or has_unknown:
+        sizes = [len(texts) for texts in words.values() if list(texts) != [""]]
+        has_unknown = any("" in texts and len(texts) > 1 for texts in words.values())
+        if len(words) < sides or not sizes or has_unknown:
             continue
         place = [part[name].to_list() for name in _PLACE]
         design = Crossed.of(
             side=place[0], word=place[1], item=place[2], n=part["among"].to_list(), matched=matched
         )
         n, sums, squares = (part[name].to_numpy() for name in ("among", "sums", "squares"))
-        within = np.maximum(0.0, squares - sums**2 / n) / np.maximum(n - 1, 1.0) / n
+        variances = np.maximum(0.0, squares - sums**2 / n) / np.maximum(n - 1, 1.0) / n
         condition = tuple(zip(by, map(str, levels), strict=True))
         places = list(zip(*place, strict=True))
-        yield condition, PromptCounts(design, places, sums / n, within, min(named))
+        yield condition, PromptCounts(design, places, sums / n, variances, min(sizes))

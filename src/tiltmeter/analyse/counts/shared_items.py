@@ -20,8 +20,8 @@ SHARED = "shared"
 
 def spread_shared(frame: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
     """Copies the labels of a shared cell to each item that shares it and has prompts of its own."""
-    several = pl.col(protocol.item).str.contains(SEVERAL, literal=True)
-    rows, alone = frame.filter(several), frame.filter(~several)
+    is_shared = pl.col(protocol.item).str.contains(SEVERAL, literal=True)
+    rows, alone = frame.filter(is_shared), frame.filter(~is_shared)
     if rows.is_empty():
         return frame
     item = protocol.item
@@ -59,8 +59,8 @@ def keep_apart(frame: pl.DataFrame, protocol: Protocol) -> tuple[pl.DataFrame, l
     """Splits the frame by the factors in `apart` with several levels; returns (frame, factors)."""
     kept_apart = []
     for name in protocol.apart:
-        plain = frame.filter(~pl.col(name).str.contains(SEVERAL, literal=True))[name].n_unique()
-        if plain > 1:
+        levels = frame.filter(~pl.col(name).str.contains(SEVERAL, literal=True))[name].n_unique()
+        if levels > 1:
             kept_apart.append(name)
             frame = frame.with_columns(pl.col(name).str.split(SEVERAL)).explode(name)
     return frame, kept_apart
@@ -68,16 +68,16 @@ def keep_apart(frame: pl.DataFrame, protocol: Protocol) -> tuple[pl.DataFrame, l
 
 def read_as(frame: pl.DataFrame, reads: Mapping[str, str]) -> pl.DataFrame:
     """Replaces labels of one attribute by those of another, if the run has any (one per output)."""
-    for name, other in reads.items():
-        taken = frame.filter(pl.col("attribute") == other)
-        if not taken.is_empty():
-            taken = taken.with_columns(
+    for name, source in reads.items():
+        labels = frame.filter(pl.col("attribute") == source)
+        if not labels.is_empty():
+            labels = labels.with_columns(
                 attribute=pl.lit(name), outputs=pl.col("weight").round().cast(pl.Int64)
             )
             frame = pl.concat(
                 [
-                    frame.filter(~pl.col("attribute").is_in([name, other])),
-                    taken.select(frame.columns),
+                    frame.filter(~pl.col("attribute").is_in([name, source])),
+                    labels.select(frame.columns),
                 ]
             )
     return frame

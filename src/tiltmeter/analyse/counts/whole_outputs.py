@@ -77,9 +77,9 @@ class LabelledOutputs:
 
 def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
     """Reads all labels of a run; keeps the greatest if an output has several of an attribute."""
-    read = cache(json.loads)  # of what many trials and outputs have alike
+    parse = cache(json.loads)  # of what many trials and outputs have alike
     trials = {
-        number: (subject, mode, read(factors))
+        number: (subject, mode, parse(factors))
         for number, subject, mode, factors in iter_numbered(store)
     }
     outputs_of: dict[Stratum, dict[int, LabelledOutput]] = {}
@@ -298,12 +298,12 @@ def notes(
         if 0 < len(side) < FEW_OUTPUTS
     ]
     total = sum(map(len, sides))
-    lost = total - int(count_with_value(sides, attribute)) if attribute else 0
+    unmeasured = total - int(count_with_value(sides, attribute)) if attribute else 0
     return (
         join_notes(
             f"no outputs of {', '.join(empty)}" if empty else None,
             f"small: {', '.join(small)}" if small else None,
-            f"{lost} of {total} outputs without a value are left out" if lost else None,
+            f"{unmeasured} of {total} outputs without a value are left out" if unmeasured else None,
             found.note if not empty else None,
         )
         or ""

@@ -190,8 +190,8 @@ def _effect(sides: Sides, control: str, measure: MeasureSpec, table: CountTable)
     if measure.null is None:
         return estimate
     test = _test(differences, measure, estimate, table)
-    dropped = int((~sides.defined).sum())
-    note = f"without a share on some side and left out of the test: {dropped}" if dropped else None
+    missing = int((~sides.defined).sum())
+    note = f"without a share on some side and left out of the test: {missing}" if missing else None
 
     def detect(level: float) -> float | None:
         if not table.variant.intervals:  # as published: t, and one test

@@ -89,7 +89,7 @@ def with_cue_words(
         return estimate
     is_few = prompts.design.items < FEW_CLUSTERS
     these = fit.these if is_few else None
-    named = Population(
+    population = Population(
         items=THESE if is_few else LIKE,
         cue_words=LIKE if prompts.fewest >= LEAST_WORDS else THESE,
         words=fit.words_by_side,
@@ -104,13 +104,13 @@ def with_cue_words(
         p_like_these=fit.both.p,
     )
     chosen = inference_of(prompts, fit)
-    if named["cue_words"] == THESE or chosen.p is None or chosen.low is None:
-        return replace(estimate, population=named)
-    named["df"] = round(chosen.df, 3)
-    few = (FEW_WORDS_CODE,) if prompts.fewest < FEW_WORDS else ()
+    if population["cue_words"] == THESE or chosen.p is None or chosen.low is None:
+        return replace(estimate, population=population)
+    population["df"] = round(chosen.df, 3)
+    few_words = (FEW_WORDS_CODE,) if prompts.fewest < FEW_WORDS else ()
     cautions = _without_few_items(estimate) if is_few else estimate.cautions
-    marked = replace(estimate, population=named, cautions=(*cautions, *few))
-    return _over_words(marked, chosen, OVER_WORDS if is_few else TWO_WAY, ratio)
+    row = replace(estimate, population=population, cautions=(*cautions, *few_words))
+    return _over_words(row, chosen, OVER_WORDS if is_few else TWO_WAY, ratio)
 
 
 def with_few_items(estimate: Estimate, prompts: PromptCounts | None, test: Test | None) -> Estimate:
@@ -123,7 +123,7 @@ def with_few_items(estimate: Estimate, prompts: PromptCounts | None, test: Test 
     if prompts is None or fit is None or (fit.these is None and test is None):
         return estimate
     these = fit.these
-    named = Population(
+    population = Population(
         items=THESE,
         cue_words=ALL,
         words=(),
@@ -137,7 +137,7 @@ def with_few_items(estimate: Estimate, prompts: PromptCounts | None, test: Test 
         p_these_adjusted=None,
         p_like_these=estimate.p,
     )
-    row = replace(estimate, population=named, cautions=_without_few_items(estimate))
+    row = replace(estimate, population=population, cautions=_without_few_items(estimate))
     if these is not None and these.p is not None:
         row = _over_words(row, these, IN_THESE_ITEMS)
     return row if test is None else replace(row, p=finite(test.p), test=test.method)

@@ -73,26 +73,26 @@ def _between_levels(table: CountTable, measure: MeasureSpec) -> Iterator[Estimat
     blank = row_of(measure, {}, unit=UNIT, outcomes=outcomes)
     whole = replace(blank, contrast={factor: "all pairs"})
     if len(codes) < 2:
-        why = (
+        reason = (
             f"labels of fewer than two levels of {factor}"
             if table.drawn
             else "read from probabilities: nothing to shuffle"
         )
-        yield replace(whole, note=why)
+        yield replace(whole, note=reason)
         return
     counts = {level: _counts(one, len(among)) for level, one in codes.items()}
     if len(codes) > 2:  # of two, all pairs are one
-        permuted = permutation.pairs_within(groups=list(codes.values()), shuffles=table.shuffles)
-        row = _with_permutation(whole, permuted, list(counts.values()))
+        result = permutation.pairs_within(groups=list(codes.values()), shuffles=table.shuffles)
+        row = _with_permutation(whole, result, list(counts.values()))
         yield replace(row, detect=_smallest_found(codes, len(codes)))
         outcomes = {}
     of_two = _smallest_found(codes, 2)
     for a, b in combinations(codes, 2):
         one = replace(blank, contrast={factor: f"{a} − {b}"}, outcomes=outcomes)
-        permuted = permutation.base_against_group(
+        result = permutation.base_against_group(
             base=codes[a], group=codes[b], shuffles=table.shuffles
         )
-        row = _with_permutation(one, permuted, [counts[a], counts[b]])
+        row = _with_permutation(one, result, [counts[a], counts[b]])
         yield replace(row, detect=of_two)
 
 
@@ -109,8 +109,8 @@ def _smallest_found(codes: Mapping[str, Codes], groups: int) -> Detect:
     def smallest(level: float) -> float | None:
         if shares.size < 2:
             return None
-        found = divergence_shift(shares=shares, outputs=outputs, groups=groups, level=level)
-        return None if found is None else found[1]
+        shift = divergence_shift(shares=shares, outputs=outputs, groups=groups, level=level)
+        return None if shift is None else shift[1]
 
     return smallest
 

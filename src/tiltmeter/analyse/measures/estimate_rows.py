@@ -93,8 +93,8 @@ def with_chance_adjusted(
         None if x is None else finite(chance_adjusted(divergence=x, expected=expected))
         for x in (found.low, found.high)
     )
-    plain = f"plug-in {found.value:.4f} bits, by chance {expected:.4f}"
-    note = join_notes(cells, plain, *notes) or ""
+    text = f"plug-in {found.value:.4f} bits, by chance {expected:.4f}"
+    note = join_notes(cells, text, *notes) or ""
     ends = {"null_low": low, "null_high": high}
     return with_shuffled(row, found, value=finite(found.adjusted), **ends, note=note, **others)
 
@@ -149,9 +149,9 @@ def with_detectable(estimate: Estimate) -> Estimate:
         return estimate
     if estimate.p is None:
         return replace(estimate, detect=None, test_items=None, name_cells=None)
-    smallest = estimate.detect(ALPHA / (estimate.family_size or 1))
+    detectable = estimate.detect(ALPHA / (estimate.family_size or 1))
     return replace(
-        estimate, detectable=finite(smallest), detect=None, test_items=None, name_cells=None
+        estimate, detectable=finite(detectable), detect=None, test_items=None, name_cells=None
     )
 
 

@@ -48,8 +48,8 @@ def interactions(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> 
         return
     factor = by[-1]
     pairs: dict[tuple[tuple[str, str], ...], dict[str, Pair]] = {}
-    for more, pair in table.pairs(measure, by):
-        rest = {name: level for name, level in pair.condition.items() if name != factor} | more
+    for added, pair in table.pairs(measure, by):
+        rest = {name: level for name, level in pair.condition.items() if name != factor} | added
         pairs.setdefault(tuple(rest.items()), {})[pair.condition[factor]] = pair
     for condition, levels in pairs.items():
         for other in each_contrast(table.protocol, nuisances[0]):

@@ -49,15 +49,15 @@ def with_items_of_pair(
     if prompts is None or is_few or not _can_be_tested(measure, table, (xa, na, xb, nb)):
         return estimate
     design, shares = prompts.design, prompts.shares
-    counted = (na >= SIDE) & (nb >= SIDE)
-    xa, na, xb, nb = (one[counted] for one in (xa, na, xb, nb))
-    names = [name for name, there in zip(pair.items, counted, strict=True) if there]
+    is_counted = (na >= SIDE) & (nb >= SIDE)
+    xa, na, xb, nb = (one[is_counted] for one in (xa, na, xb, nb))
+    names = [name for name, is_in in zip(pair.items, is_counted, strict=True) if is_in]
 
     def test() -> Found | None:
         result = items_differ(design, shares, generator=_generator(estimate), draws=DRAWS)
         summary = _result(result, xa * nb - xb * na, [(xa, na), (xb, nb)])
-        apart = exceptional_gaps(hits=xa, n=na, base_hits=xb, base_n=nb)
-        return summary and {**summary, "exceptions": _exceptions(apart, names, xa, na)}
+        exceptions = exceptional_gaps(hits=xa, n=na, base_hits=xb, base_n=nb)
+        return summary and {**summary, "exceptions": _exceptions(exceptions, names, xa, na)}
 
     return replace(estimate, test_items=test)
 
@@ -74,13 +74,13 @@ def with_items_of_group(
     hits, among = _without_repeats(group.hits, group.among)
     is_counted = among >= SIDE
     hits, among = hits[is_counted], among[is_counted]
-    names = [name for name, there in zip(group.items, is_counted, strict=True) if there]
+    names = [name for name, is_in in zip(group.items, is_counted, strict=True) if is_in]
 
     def test() -> Found | None:
         result = homogeneity.shares_alike(hits=hits, n=among, generator=_generator(estimate))
         summary = _result(result, hits - null * among, [(hits, among)])
-        apart = exceptional_shares(hits=hits, n=among)
-        return summary and {**summary, "exceptions": _exceptions(apart, names, hits, among)}
+        exceptions = exceptional_shares(hits=hits, n=among)
+        return summary and {**summary, "exceptions": _exceptions(exceptions, names, hits, among)}
 
     return replace(estimate, test_items=test)
 
@@ -129,11 +129,11 @@ def _result(test: Test, gaps: Floats, sides: Sequence[tuple[Floats, Floats]]) ->
     """
     if test.p is None:
         return None
-    near = 1e-9 * np.maximum(1.0, np.abs(gaps).max())
+    tolerance = 1e-9 * np.maximum(1.0, np.abs(gaps).max())
     return {
         "p": test.p,
         "items": gaps.size,
-        "above": int((gaps > near).sum()),
-        "below": int((gaps < -near).sum()),
+        "above": int((gaps > tolerance).sum()),
+        "below": int((gaps < -tolerance).sum()),
         "constant": int(all(((x == 0) | (x == n)).all() for x, n in sides)),
     }

@@ -84,8 +84,8 @@ def joint_groups(
         key = tuple((name, sides.condition[name]) for name in by)
         groups.setdefault(key, []).append(sides)
     for key, parts in groups.items():
-        named = contrast["controls"].split(SEVERAL)
-        present = [name for name in named if any(name in sides.hits for sides in parts)]
+        controls = contrast["controls"].split(SEVERAL)
+        present = [name for name in controls if any(name in sides.hits for sides in parts)]
         yield JointGroup(
             dict(key), {contrast["factor"]: " and ".join(present)}, parts, present, note
         )
@@ -105,8 +105,8 @@ def _with_all_groups(
     lacking = by_language.filter(pl.col("groups") < most)[LANGUAGE].sort().to_list()
     if not lacking:
         return table, None
-    complete = table.rows.filter(~pl.col(LANGUAGE).is_in(lacking))
-    return replace(table, rows=complete), f"without {', '.join(lacking)}: not of all groups"
+    rows = table.rows.filter(~pl.col(LANGUAGE).is_in(lacking))
+    return replace(table, rows=rows), f"without {', '.join(lacking)}: not of all groups"
 
 
 def _row(group: JointGroup, measure: MeasureSpec, table: CountTable) -> Estimate:
@@ -156,8 +156,8 @@ def _raw_shares(
         group = next((part.condition[name] for name in grouped if name in part.condition), "")
         for side, hits in part.hits.items():
             name = group if side == TESTED else f"{group}_{side}"
-            counted = np.array([hits.sum(), part.among[side].sum()])
-            sums[name] = sums.get(name, np.zeros(2)) + counted
+            totals = np.array([hits.sum(), part.among[side].sum()])
+            sums[name] = sums.get(name, np.zeros(2)) + totals
     return raw | {name: float(hit / n) for name, (hit, n) in sums.items() if name and n}
 
 

@@ -19,15 +19,15 @@ from .estimate_rows import estimate_row, finite, one_item
 def leader(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Finds the level at which each value's share is largest, with p for alike shares at levels."""
     counted = [
-        (more, [group for group in groups if group.among.sum() > 0])
-        for more, groups in table.count_groups(measure, by)
+        (added, [group for group in groups if group.among.sum() > 0])
+        for added, groups in table.count_groups(measure, by)
     ]
     tests = (
         _values_alike(table, [groups for _, groups in counted])
         if table.drawn and table.variant.intervals
         else ()
     )
-    for number, (more, groups) in enumerate(counted):
+    for number, (added, groups) in enumerate(counted):
         shares = [float(group.hits.sum() / group.among.sum()) for group in groups]
         if not groups or max(shares) == 0:
             continue
@@ -38,7 +38,7 @@ def leader(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterat
             if s == max(shares)
         ]
         estimate = estimate_row(
-            replace(first, condition={**first.condition, **more}),
+            replace(first, condition={**first.condition, **added}),
             measure,
             one_item(_pool_items(first)),
             table,

@@ -60,8 +60,8 @@ def lineups_of(
     """
     column = lineup_column(table.protocol)
     is_even = len({round(share, 9) for share in reference.values()}) == 1
-    usable = table.variant.intervals and table.drawn and measure.per == "labels"
-    if column not in table.rows.columns or not is_even or not usable:
+    is_usable = table.variant.intervals and table.drawn and measure.per == "labels"
+    if column not in table.rows.columns or not is_even or not is_usable:
         return {}
     groups = list(reference)
     rows = table.split_levels(by).filter(
@@ -120,8 +120,8 @@ def with_lineups(
     if not rankings.recur:
         test = dealt(rankings.firsts, group)
         names = len({row[group] for row in rankings.names})
-        named = _pool_names(names, len({*rankings.lineup}), found, test.p)
-        return replace(with_test(estimate, test, found), population=named)
+        population = _pool_names(names, len({*rankings.lineup}), found, test.p)
+        return replace(with_test(estimate, test, found), population=population)
     share = rankings.shares[group]
     pooled, separate = share.pooled, share.own
     if pooled.p is None:

@@ -46,8 +46,8 @@ def logit_difference(
         interval = means.pooled_mean(sums=gaps, n=np.ones(gaps.size))
         group = Group(condition, (), n, n, {})
         estimate = estimate_row(group, measure, interval, table, {factor: f"{level} − {baseline}"})
-        tested = table.variant.intervals and gaps.size > 1
-        if tested:
+        has_test = table.variant.intervals and gaps.size > 1
+        if has_test:
             estimate = with_test(estimate, association.paired_t(differences=gaps), interval)
         yield estimate
 

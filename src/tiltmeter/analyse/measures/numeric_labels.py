@@ -93,8 +93,8 @@ def mean_difference(
         estimate = replace(estimate, note=join_notes(estimate.note or None, a.note or b.note) or "")
         if a.n.any() and b.n.any():
             estimate = replace(estimate, sides={"level": _pooled(a), "baseline": _pooled(b)})
-        both = (na > 0) & (nb > 0)
-        if both.any():
+        has_both = (na > 0) & (nb > 0)
+        if has_both.any():
             parts = parts_of_difference(sa, na, sb, nb)
             row = with_sign_flip(estimate, parts, interval, table)
             yield with_cue_words(row, prompts.of(cut.condition), null=0.0)
@@ -148,8 +148,8 @@ def mean_ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> It
         interval = means.geometric_ratio(sums_a=sa, n_a=na, sums_b=sb, n_b=nb)
         cut = replace(a.cut, outcomes=together(a.cut.outcomes, b.cut.outcomes))
         row = _estimate(measure, cut, na + nb, interval, table)
-        both = (na > 0) & (nb > 0) & (sa > 0) & (sb > 0)
-        logs = np.log(sa[both] / na[both]) - np.log(sb[both] / nb[both])
+        has_both = (na > 0) & (nb > 0) & (sa > 0) & (sb > 0)
+        logs = np.log(sa[has_both] / na[has_both]) - np.log(sb[has_both] / nb[has_both])
         yield with_sign_flip(row, logs, interval, table, math.expm1)
 
 

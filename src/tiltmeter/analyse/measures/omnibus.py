@@ -16,14 +16,14 @@ from .estimate_rows import DRAWS, finite, generator_of, row_of
 
 
 def alike(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Yields the largest share over the levels of a factor less the smallest, in shares, with p for
-    all being alike: shares are shuffled over the levels inside each item. No interval, since a
-    range is above 0 whatever the truth.
+    """Yields the largest share over the levels of a factor less the smallest, in shares, with p of
+    all shares being equal: shares are shuffled over the levels inside each item. No interval, since
+    a range is above 0 whatever the truth.
 
     By hand: items at levels a, b, c with shares (1, 0, .5) and (1, 1, .5): means 1, .5, .5, so .5.
     """
     factor = (measure.contrast or {})["factor"]
-    for more, values in table.values(measure):
+    for added, values in table.values(measure):
         for key, cuts in table.sides(measure, by, factor).items():
             groups = {
                 level: table.group(cut, measure, values)
@@ -31,7 +31,7 @@ def alike(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterato
                 if cut.outputs.sum() > 0
             }
             if len(groups) > 1:
-                yield _row(table, measure, {**dict(key), **more}, factor, groups)
+                yield _row(table, measure, {**dict(key), **added}, factor, groups)
 
 
 def _row(

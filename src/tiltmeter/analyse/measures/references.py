@@ -123,8 +123,8 @@ def _difference(group: Group, reference: Floats) -> Interval:
 
 
 def _shift_interval(found: Interval, by: float) -> Interval:
-    moved = (None if end is None else end - by for end in (found.value, found.low, found.high))
-    value, low, high = moved
+    ends = (None if end is None else end - by for end in (found.value, found.low, found.high))
+    value, low, high = ends
     return replace(found, value=value, low=low, high=high)
 
 
@@ -132,14 +132,14 @@ def _with_references(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[tuple[Group, Floats, str | None]]:
     """Yields (group of items that have references, these references, note on other items)."""
-    for more, groups in table.count_groups(measure, by):
+    for added, groups in table.count_groups(measure, by):
         for group in groups:
             references = _of_items(table, measure, group.condition)
             places = [place for place, item in enumerate(group.items) if item in references]
             missing = len(group.items) - len(places)
             restricted = replace(
                 group,
-                condition={**group.condition, **more},
+                condition={**group.condition, **added},
                 items=[group.items[place] for place in places],
                 hits=group.hits[places],
                 among=group.among[places],
@@ -163,17 +163,17 @@ def _of_items(
         for name in protocol.factors
         if name != protocol.item and name in rows.columns and rows[name].n_unique() == 1
     }
-    wanted: dict[str, tuple[str, ...]] = {
+    levels_by_name: dict[str, tuple[str, ...]] = {
         name: levels for name, levels in measure.where.items() if name != "mode"
     }
-    wanted |= {
+    levels_by_name |= {
         name: (level,) for name, level in {**alone, **condition}.items() if name in protocol.factors
     }
     by_item: dict[str, list[float]] = {}
     for cell in protocol.cells:
-        levels = {name: {cell[name], *cell[name].split(SEVERAL)} for name in wanted}
+        levels = {name: {cell[name], *cell[name].split(SEVERAL)} for name in levels_by_name}
         if cell[column].strip() and all(
-            levels[name] & set(allowed) for name, allowed in wanted.items()
+            levels[name] & set(allowed) for name, allowed in levels_by_name.items()
         ):
             by_item.setdefault(cell[protocol.item], []).append(float(cell[column]))
     return {item: sum(shares) / len(shares) for item, shares in by_item.items()}

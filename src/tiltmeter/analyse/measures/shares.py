@@ -40,17 +40,17 @@ from .item_heterogeneity import with_items_of_group, with_items_of_pair
 def share(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Computes Σhits/Σamong over items, clustered; with bounds if a denominator is declared."""
     prompts = PromptsByValue(table, measure, by)
-    for more, groups in table.count_groups(measure, by):
+    for added, groups in table.count_groups(measure, by):
         for group in groups:
             place = group.condition
-            group = replace(group, condition={**group.condition, **more})
+            group = replace(group, condition={**group.condition, **added})
             interval = share_of_items(group)
             estimate = estimate_row(group, measure, interval, table)
             if measure.null is not None and not group.fixed:
                 flipped, as_unit = from_null(group, measure.null), _shift_from(group, measure.null)
                 estimate = with_sign_flip(estimate, flipped, interval, table, as_unit)
                 estimate = with_items_of_group(estimate, group, measure, table)
-                tested = prompts.of(place, more)
+                tested = prompts.of(place, added)
                 estimate = with_cue_words(estimate, tested, null=measure.null)
             yield estimate
             if measure.among and table.variant.intervals:
@@ -70,11 +70,11 @@ def odds(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator
         rest = group.among - group.hits
         interval = association.odds(first=group.hits, second=rest)
         if not table.variant.intervals:
-            plain = group.hits.sum() / rest.sum() if rest.sum() > 0 else None
+            sum_ratio = group.hits.sum() / rest.sum() if rest.sum() > 0 else None
             interval = replace(
                 interval,
-                value=plain,
-                note=None if plain is not None else "no answer in the denominator",
+                value=sum_ratio,
+                note=None if sum_ratio is not None else "no answer in the denominator",
             )
         estimate = estimate_row(group, measure, interval, table)
         yield (
@@ -100,23 +100,23 @@ def difference(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> It
     is compared over its outputs.
     """
     prompts = PromptsByValue(table, measure, by)
-    for more, pair in table.pairs(measure, by):
+    for added, pair in table.pairs(measure, by):
         (xa, xb), (na, nb) = pair.hits, pair.among
         if xa.size == 1 and table.drawn and few_items(table.protocol):
-            row = _of_outputs(pair, more, measure, table)
-            row = with_cue_words(row, prompts.of(pair.condition, more), null=0.0)
+            row = _of_outputs(pair, added, measure, table)
+            row = with_cue_words(row, prompts.of(pair.condition, added), null=0.0)
             if row.p is not None:
-                alone = prompts.of_few_items(pair.condition, more, 1)
+                alone = prompts.of_few_items(pair.condition, added, 1)
                 row = with_few_items(row, alone, Test(None, row.p, row.test or ""))
             yield row
             continue
         interval = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
-        of_pair = prompts.of(pair.condition, more)
-        row = _pair_estimate(pair, more, measure, interval, table, of_pair)
+        of_pair = prompts.of(pair.condition, added)
+        row = _pair_estimate(pair, added, measure, interval, table, of_pair)
         row = with_cue_words(row, of_pair, null=0.0)
-        yield _in_few_items(row, pair, more, prompts)
+        yield _in_few_items(row, pair, added, prompts)
         if measure.headline and measure.among and table.variant.intervals:
-            group = Group({**pair.condition, **more}, (), xa, na + nb, pair.outcomes)
+            group = Group({**pair.condition, **added}, (), xa, na + nb, pair.outcomes)
             yield bounds_of_pair(pair, group, measure)
             yield from _missing_of_pair(pair, group, measure, table)
     yield from interactions(table, measure, by)
@@ -129,8 +129,8 @@ def _in_few_items(
     items only: outcomes of each item are reassigned at random to its sides.
     """
     (xa, xb), (na, nb) = pair.hits, pair.among
-    both = (na > 0) & (nb > 0)
-    items = int(both.sum())
+    has_both = (na > 0) & (nb > 0)
+    items = int(has_both.sum())
     is_tested = items > 1 and row.p is not None
     of_items = prompts.of_few_items(pair.condition, more, items) if is_tested else None
     if of_items is None or any((one != np.rint(one)).any() for one in (xa, na, xb, nb)):
@@ -160,9 +160,9 @@ def _missing_of_pair(
         return
     na, nb = a + pair.among[0], b + pair.among[1]
     difference_of = rates.clustered_difference(successes_a=a, n_a=na, successes_b=b, n_b=nb)
-    named = replace(measure, name=f"{measure.name}{MISSING}")
+    missing = replace(measure, name=f"{measure.name}{MISSING}")
     row = estimate_row(
-        replace(group, hits=a, among=na + nb), named, difference_of, table, pair.contrast
+        replace(group, hits=a, among=na + nb), missing, difference_of, table, pair.contrast
     )
     yield with_paired_test(row, (a, na, b, nb), difference_of, table, float)
 
@@ -192,14 +192,14 @@ def ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterato
     with no interval.
     """
     prompts = PromptsByValue(table, measure, by)
-    for more, pair in table.pairs(measure, by):
+    for added, pair in table.pairs(measure, by):
         (xa, xb), (na, nb) = pair.hits, pair.among
         if measure.per == "outputs":
-            plain = _plain_ratio(xa, na, xb, nb)
+            interval = _plain_ratio(xa, na, xb, nb)
         else:
-            plain = association.ratio(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
-        of_pair = None if measure.per == "outputs" else prompts.of(pair.condition, more)
-        row = _pair_estimate(pair, more, measure, plain, table, of_pair)
+            interval = association.ratio(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
+        of_pair = None if measure.per == "outputs" else prompts.of(pair.condition, added)
+        row = _pair_estimate(pair, added, measure, interval, table, of_pair)
         yield with_cue_words(row, of_pair, null=1.0, ratio=True)
 
 
@@ -209,16 +209,16 @@ def odds_ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> It
     By hand: 2 of 4 words against 1 of 4: (2/2)/(1/3) = 3.
     """
     prompts = PromptsByValue(table, measure, by)
-    for more, pair in table.pairs(measure, by):
+    for added, pair in table.pairs(measure, by):
         (xa, xb), (na, nb) = pair.hits, pair.among
         rates_of_sides = partial(association.ratio, successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
-        of_pair = prompts.of(pair.condition, more)
-        row = _pair_estimate(pair, more, measure, rates_of_sides(of_odds=True), table, of_pair)
+        of_pair = prompts.of(pair.condition, added)
+        row = _pair_estimate(pair, added, measure, rates_of_sides(of_odds=True), table, of_pair)
         wide = with_cue_words(row, of_pair, null=1.0, ratio=True)
         if (wide.low, wide.high) != (row.low, row.high) and wide.low is not None:
             rates_value = rates_of_sides().value or 1.0  # cue words are of rates
-            turned = (row.value or 1.0) / rates_value
-            wide = replace(wide, low=wide.low * turned, high=(wide.high or 0.0) * turned)
+            factor = (row.value or 1.0) / rates_value
+            wide = replace(wide, low=wide.low * factor, high=(wide.high or 0.0) * factor)
         yield wide
 
 
@@ -233,11 +233,11 @@ def outcome_rates(table: CountTable, attribute: str, named: bool) -> Iterator[Es
         return
     rows = table.rows.filter(pl.col("attribute") == attribute)
     about = {"attribute": attribute} if named else {}
-    seen = rows["value"].unique().sort().to_list()
-    options = tuple(value for value in seen if value not in OUTCOMES)
+    values = rows["value"].unique().sort().to_list()
+    options = tuple(value for value in values if value not in OUTCOMES)
     ordered = [
         *(options if len(options) <= 12 else ()),
-        *(value for value in OUTCOMES if value in seen),
+        *(value for value in OUTCOMES if value in values),
     ]
     measure = MeasureSpec("outcome_rate", "share", attribute, ())
     cuts = list(table.cuts(measure, _few_items(table)))
@@ -273,8 +273,8 @@ def _pair_estimate(
     estimate = with_sides(estimate_row(group, measure, found, table, pair.contrast), pair)
     if measure.per == "outputs":
         return estimate
-    both = (na > 0) & (nb > 0)
-    if both.any():
+    has_both = (na > 0) & (nb > 0)
+    if has_both.any():
         tested, base = float(xa.sum() / na.sum()), float(xb.sum() / nb.sum())
 
         def as_unit(shift: float) -> float | None:

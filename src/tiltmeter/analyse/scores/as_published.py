@@ -26,7 +26,7 @@ def distances(
     shuffles = cell.shuffles(PUBLISHED_DRAWS)
     pairs = permutation.pairs_within(groups=rows, shuffles=shuffles, root=True)
     parts = pairs.attributes or (pairs,) * len(cell.attributes)
-    each = []
+    rows_of_attributes = []
     for name, one in zip(cell.attributes, parts, strict=True):
         about = replace(
             blank,
@@ -34,13 +34,13 @@ def distances(
             outcomes=value_counts(sides[-1], name),
         )
         about = replace(about, n=count_with_value(sides, name), note=notes(one, sides, names, name))
-        each.append(_with_test(about, attribute_distance(sides, name), one))
-    values = [row.value for row in each if row.value is not None]
-    whole = float(np.mean(values)) if values else None
+        rows_of_attributes.append(_with_test(about, attribute_distance(sides, name), one))
+    values = [row.value for row in rows_of_attributes if row.value is not None]
+    mean = float(np.mean(values)) if values else None
     yield _with_test(
-        replace(blank, n=float(sum(map(len, sides))), note=notes(pairs, sides, names)), whole, pairs
+        replace(blank, n=float(sum(map(len, sides))), note=notes(pairs, sides, names)), mean, pairs
     )
-    yield from each
+    yield from rows_of_attributes
 
 
 def _with_test(about: Estimate, value: float | None, found: Permuted) -> Estimate:
@@ -64,13 +64,13 @@ def clipped_by_code(
     blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]]
 ) -> Iterator[Estimate]:
     """Yields distances as the authors' code has them: clipped shares, 0 if a group is empty."""
-    of = (len(sides[0]), len(sides[1]))
-    each = []
+    sizes = (len(sides[0]), len(sides[1]))
+    by_attribute = []
     for name in cell.attributes:
         first, second = (np.array(side) for side in counts(worded_values(sides, name), name))
-        value = divergence.clipped_distance(first=first, second=second, of=of)
+        value = divergence.clipped_distance(first=first, second=second, of=sizes)
         about = {**blank.condition, "attribute": name}
-        each.append(
+        by_attribute.append(
             replace(
                 blank,
                 condition=about,
@@ -79,17 +79,17 @@ def clipped_by_code(
                 n=count_with_value(sides, name),
             )
         )
-    note = "" if all(of) else "no outputs: the authors' code has 0 here"
-    whole = float(np.mean([row.value for row in each])) if each else 0.0
-    yield replace(blank, unit="distance", value=whole, n=float(sum(of)), note=note)
-    yield from (replace(row, note=note) for row in each)
+    note = "" if all(sizes) else "no outputs: the authors' code has 0 here"
+    mean = float(np.mean([row.value for row in by_attribute])) if by_attribute else 0.0
+    yield replace(blank, unit="distance", value=mean, n=float(sum(sizes)), note=note)
+    yield from (replace(row, note=note) for row in by_attribute)
 
 
 def bits_by_code(
     blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]]
 ) -> Iterator[Estimate]:
     """Yields divergences in bits (0 for an empty side), with an overall row that the code lacks."""
-    each = []
+    by_attribute = []
     for name in cell.attributes:
         rows = [np.array(side) for side in counts(worded_values(sides, name), name)]
         # A group without one value of the attribute has no entry in the code's table, so no pair
@@ -98,19 +98,19 @@ def bits_by_code(
         pairs = [divergence.js_divergence(first=a, second=b) for a, b in combinations(rows, 2)]
         about = {**blank.condition, "attribute": name}
         value = float(np.mean(pairs)) if pairs else 0.0
-        each.append(
+        by_attribute.append(
             replace(
                 blank, condition=about, unit="bits", value=value, n=count_with_value(sides, name)
             )
         )
-    if each:
+    if by_attribute:
         yield replace(
             blank,
             unit="bits",
-            value=float(np.mean([row.value for row in each])),
+            value=float(np.mean([row.value for row in by_attribute])),
             n=float(sum(map(len, sides))),
         )
-    yield from each
+    yield from by_attribute
 
 
 def worded_values(sides: Sequence[Sequence[Values]], name: str) -> list[list[Values]]:

@@ -81,7 +81,7 @@ def _adjusted_rows(
         divergence = permutation.pairs_within(groups=rows, shuffles=shuffles)
     parts = divergence.attributes or (divergence,) * len(cell.attributes)
     chance: list[float] = []
-    each: list[Estimate] = []
+    estimates: list[Estimate] = []
     for name, one in zip(cell.attributes, parts, strict=True):
         expected = _chance_expectation(one, sides, name)
         if one.value is not None:
@@ -92,7 +92,7 @@ def _adjusted_rows(
             outcomes=value_counts(sides[-1], name),
             n=count_with_value(sides, name),
         )
-        each += _adjusted_and_plug_in(about, one, expected, notes(one, sides, names, name))
+        estimates += _adjusted_and_plug_in(about, one, expected, notes(one, sides, names, name))
     expected = float(np.mean(chance)) if chance else math.nan
     yield from _adjusted_and_plug_in(
         replace(blank, n=float(sum(map(len, sides)))),
@@ -100,7 +100,7 @@ def _adjusted_rows(
         expected,
         notes(divergence, sides, names),
     )
-    yield from each
+    yield from estimates
 
 
 def _adjusted_and_plug_in(
@@ -113,8 +113,8 @@ def _adjusted_and_plug_in(
     adjusted = exact(found, expected)
     is_missing = finite(adjusted.adjusted) is None
     alone = "chance alone gives 1: nothing can lie above it" if is_missing else None
-    plain = with_shuffled(about, found, measure=measure, unit="bits", test=None, p=None, note=note)
-    return [with_chance_adjusted(about, adjusted, alone, note), plain]
+    raw = with_shuffled(about, found, measure=measure, unit="bits", test=None, p=None, note=note)
+    return [with_chance_adjusted(about, adjusted, alone, note), raw]
 
 
 def _chance_expectation(one: Permuted, sides: Sequence[Sequence[Values]], name: str) -> float:

@@ -65,9 +65,9 @@ def _row(blank: Estimate, found: LargestChange, names: Sequence[str], based: boo
     )
 
     def name_cells(level: float, rejected: bool) -> CellClaim:
-        named = [NamedCell(**{**cell, "p_adjusted": found.p})] if rejected else []
+        cells = [NamedCell(**{**cell, "p_adjusted": found.p})] if rejected else []
         return CellClaim(
-            named=named,
+            named=cells,
             largest=cell,
             follows=[],
             follows_from=None,

@@ -39,13 +39,13 @@ def change(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterat
     By hand: a share of .8 without and of .6 with a mitigation: -.2; a difference of .8 - .4 without
     and of .6 - .4 with it: -.2."""
     name = measure.name.removesuffix(CHANGE)
-    changed = [spec for spec in table.protocol.measures if spec.name == name]
-    if not changed:
+    specs = [spec for spec in table.protocol.measures if spec.name == name]
+    if not specs:
         plain = replace(measure, kind="difference")
         rows_of_shares = shares.difference(table, plain, by)
         yield from (row for row in rows_of_shares if {*measure.values} & row.outcomes.keys())
         return
-    base = replace(changed[0], where=measure.where)
+    base = replace(specs[0], where=measure.where)
     if base.kind in SHARES:
         yield from _of_shares(table, measure, base, by)
     elif base.kind == "joint_effect":
@@ -65,7 +65,7 @@ def _of_shares(
     table: CountTable, measure: MeasureSpec, base: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
     spec = replace(measure, kind="difference")
-    pairs = {_place(pair, more): pair for more, pair in table.pairs(spec, by)}
+    pairs = {_place(pair, added): pair for added, pair in table.pairs(spec, by)}
     for row in shares.difference(table, spec, by):
         pair = pairs.get(tuple(row.condition.items()))
         if row.measure != spec.name or pair is None or row.sides is None:
@@ -89,15 +89,15 @@ def _of_differences(
     ends = _tables(table, measure)
     base = replace(base, kind="difference", unit="share", null=0.0)
     words = [PromptsByValue(end, base, by) for end in ends]
-    by_place = [{_place(p, more): (p, more) for more, p in end.pairs(base, by)} for end in ends]
+    by_place = [{_place(p, added): (p, added) for added, p in end.pairs(base, by)} for end in ends]
     for place in (place for place in by_place[1] if place in by_place[0]):
-        (first, more), (second, _) = by_place[0][place], by_place[1][place]
+        (first, added), (second, _) = by_place[0][place], by_place[1][place]
         double = double_difference(first, second)
         if double is None:
             continue
         about = {**_contrast(measure), **first.contrast}
         row = double.row(replace(first, condition=dict(place), contrast=about), measure, table)
-        prompts = [counts.of(first.condition, more) for counts in words]
+        prompts = [counts.of(first.condition, added) for counts in words]
         if prompts[0] is not None and prompts[1] is not None:
             row = with_cue_words(row, change_of_prompts(prompts[1], prompts[0]), null=0.0)
         (xa, xb), (na, nb) = first.hits, first.among
@@ -203,6 +203,6 @@ def _with_tilt(
     """Adds the numbers with and without the mitigation. own: the interval with mitigation."""
     level, baseline = sides
     ends = [end for end in (own.low, own.high) if end is not None]
-    across = ends and all((end - even) * (baseline - even) < 0 for end in ends)
+    has_turned = ends and all((end - even) * (baseline - even) < 0 for end in ends)
     known_sides = {"level": level, "baseline": baseline, EVEN: even}
-    return replace(row, sides={**known_sides, TURNED: 1.0} if across else known_sides)
+    return replace(row, sides={**known_sides, TURNED: 1.0} if has_turned else known_sides)

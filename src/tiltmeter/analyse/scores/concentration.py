@@ -34,7 +34,7 @@ def concentration(
     cell: BaseAndGroups, measure: MeasureSpec, variant: Variant
 ) -> Iterator[Estimate]:
     """Estimates the concentration of values (VAC); by default its surplus over the base's."""
-    whole: list[float] = []
+    means: list[float] = []
     for place, outputs in cell.prompts.items():
         group, blank = place[1], row_of(measure, cell.about(place))
         rows = [
@@ -43,14 +43,14 @@ def concentration(
         overall = mean_of_attributes(blank, rows, len(outputs))
         yield from (overall, *rows)
         if variant.name == PUBLISHED and overall.value is not None:
-            whole.append(overall.value)
+            means.append(overall.value)
         if variant.name == CODE:
             taken = (
                 cell.attributes
                 if group == "base"
                 else [name for name in cell.attributes if _in_code(name, cell)]
             )
-            whole += [
+            means += [
                 row.value
                 for row in rows
                 if row.condition["attribute"] in taken
@@ -69,7 +69,7 @@ def concentration(
                     replace(blank, measure=f"{measure.name}_difference"), cell, outputs, group
                 )
     if variant.name in (PUBLISHED, CODE):
-        yield _mean_as_published(row_of(measure, cell.condition), whole, cell.size, variant)
+        yield _mean_as_published(row_of(measure, cell.condition), means, cell.size, variant)
 
 
 def _mean_as_published(
@@ -89,13 +89,13 @@ def dominant(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Ite
     rows, cases = [], 0
     for place, outputs in cell.prompts.items():
         for name in cell.attributes:
-            alike = has_one_value(outputs, name)
-            if alike is None:
+            is_alike = has_one_value(outputs, name)
+            if is_alike is None:
                 continue
             cases += 1
-            if alike:
-                (only,) = value_shares(outputs, name)
-                about = {**cell.about(place), "attribute": name, "value": only}
+            if is_alike:
+                (single,) = value_shares(outputs, name)
+                about = {**cell.about(place), "attribute": name, "value": single}
                 n = count_with_value([outputs], name)
                 rows.append(row_of(measure, about, value=1.0, n=n))
     value = len(rows) / cases if cases else None

@@ -26,11 +26,11 @@ def kind_of(score: Score, pooled_by_code: bool = False) -> Compute:
     """
 
     def compute(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-        pooled = pooled_by_code and table.variant.name == CODE
-        note = note_of(table, pooled)
+        is_pooled = pooled_by_code and table.variant.name == CODE
+        note = note_of(table, is_pooled)
         outputs, stratum = table.labelled_outputs(), table.stratum
-        groups = () if pooled else by
-        for cell in split_by_base(outputs, stratum, measure, groups, table.protocol, pooled):
+        groups = () if is_pooled else by
+        for cell in split_by_base(outputs, stratum, measure, groups, table.protocol, is_pooled):
             for estimate in score(cell, measure, table.variant):
                 text = join_notes(estimate.note, note(estimate)) or ""
                 yield estimate if text == estimate.note else replace(estimate, note=text)
@@ -41,12 +41,12 @@ def kind_of(score: Score, pooled_by_code: bool = False) -> Compute:
 def note_of(table: CountTable, pooled: bool = False) -> Callable[[Estimate], str | None]:
     """Returns a function that writes a row's note: on pooled subjects, and on an optimistic p."""
     outputs, stratum = table.labelled_outputs(), table.stratum
-    several = outputs.subjects(stratum) if pooled else []
+    subjects = outputs.subjects(stratum) if pooled else []
     is_optimistic = outputs.chosen_on.get(stratum[1], {}).get(stratum[0]) == taxonomy.MEASURED
 
     def note(estimate: Estimate) -> str | None:
         return join_notes(
-            f"{len(several)} subjects together" if len(several) > 1 else None,
+            f"{len(subjects)} subjects together" if len(subjects) > 1 else None,
             "attributes were chosen on the measured outputs: p is optimistic"
             if is_optimistic and estimate.p
             else None,

@@ -63,9 +63,9 @@ def sides_from_base(table: CountTable, measure: MeasureSpec) -> Iterator[CellSid
 def sides_between_groups(table: CountTable, measure: MeasureSpec) -> Iterator[CellSides]:
     """Yields, per dimension with several groups, these groups, in all objects."""
     contrast, cells = measure.contrast or {}, cells_of(table, measure)
-    for dimension, own in dimensions_of(places_of(cells)).items():
-        groups = [[cell.groups.get(place, OutputGroup()) for place in own] for cell in cells]
-        names = [group for _, group in own]
+    for dimension, levels in dimensions_of(places_of(cells)).items():
+        groups = [[cell.groups.get(place, OutputGroup()) for place in levels] for cell in cells]
+        names = [group for _, group in levels]
         yield CellSides({contrast["within"]: dimension}, names, cells, groups)
 
 
@@ -81,8 +81,8 @@ def from_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Ite
 def between_groups(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
-    """One claim for each dimension of several groups: do the outputs of its groups differ among one
-    another? With three or more groups, a cell is a group against all others.
+    """Yields one claim for each dimension with several groups: that the outputs of these groups
+    differ. With three or more groups, a cell is a group against all others.
     """
     for sides in sides_between_groups(table, measure):
         yield _noted(table, claim_row(measure, sides.about, _compared(sides, based=False))[0])
@@ -97,8 +97,8 @@ def between_levels(
     among = table.answers(measure)
     codes = codes_of(table, measure, among) if table.drawn else {}
     if len(codes) < 2:
-        why = "labels of fewer than two levels" if table.drawn else "read from probabilities"
-        yield row_of(measure, {}, note=f"{why}: nothing to shuffle")
+        reason = "labels of fewer than two levels" if table.drawn else "read from probabilities"
+        yield row_of(measure, {}, note=f"{reason}: nothing to shuffle")
         return
     shuffles = shuffles_of(measure.name, DRAWS)
     part = ObjectOutputs(list(codes.values()), (measure.attribute,), (among,), shuffles)
@@ -122,8 +122,8 @@ def claim_row(
     rows = sum(len(group) for part in compared.parts for group in part.groups)
     row = row_of(measure, dict(about), n=float(rows), clusters=len(compared.parts))
     if claim.p is None or not claim.cells:
-        why = "too few outputs of each group to show a difference"
-        return replace(row, note=why), (None, None)
+        reason = "too few outputs of each group to show a difference"
+        return replace(row, note=reason), (None, None)
     largest = _with_raw_shares(compared, claim.cells[0], 1.0)
 
     def name_cells(level: float, rejected: bool) -> CellClaim:
@@ -152,8 +152,8 @@ def _note(found: ManyCells, largest: NamedCell) -> str:
         f"largest of {len(found.cells)} cells: {largest['attribute']} {largest['value']}{where}, "
         f"{largest['share']:.3f} for {largest['group']}, {largest['base_share']:.3f} for {base}"
     )
-    plain = f"mean divergence {found.divergence:.4f} bits, by chance {found.expected:.4f}"
-    return join_notes(prefix, plain if np.isfinite(found.divergence) else None) or ""
+    note = f"mean divergence {found.divergence:.4f} bits, by chance {found.expected:.4f}"
+    return join_notes(prefix, note if np.isfinite(found.divergence) else None) or ""
 
 
 def _cell_claim(compared: Compared, found: ManyCells, level: float, rejected: bool) -> CellClaim:
@@ -189,9 +189,9 @@ def _rises(compared: Compared, found: ManyCells, level: float) -> tuple[float | 
     critical, parts = found.critical(level), len(filled)
     everywhere, one = (
         value_rise(
-            group=round(many * group), base=round(many * base), critical=critical, parts=many
+            group=round(size * group), base=round(size * base), critical=critical, parts=size
         )
-        for many in (parts, 1)
+        for size in (parts, 1)
     )
     return everywhere, one
 

@@ -99,12 +99,12 @@ def cells_of(table: CountTable, measure: MeasureSpec) -> list[BaseAndGroups]:
     """Returns the cells of a stratum, or of all subjects if the measure pools subjects."""
     outputs, stratum = table.labelled_outputs(), table.stratum
     subjects = outputs.subjects(stratum) if "subject" in measure.over else [stratum[0]]
-    by = [one for one in (measure.contrast or {})["cells"].split(SEVERAL) if one != "subject"]
+    names = [one for one in (measure.contrast or {})["cells"].split(SEVERAL) if one != "subject"]
     return [
         cell
         for subject in subjects
         for key in [(subject, *stratum[1:])]
-        for cell in split_by_base(outputs, key, measure, by, table.protocol)
+        for cell in split_by_base(outputs, key, measure, names, table.protocol)
     ]
 
 
@@ -157,28 +157,28 @@ def between_groups(
     """Yields the divergence between the groups of each dimension over cells, as a whole and by
     attribute, the attributes with the largest sums first (Table 3).
     """
-    found = _cells_of(table, measure)
-    if len(found.cells) < FEWEST_CELLS:
+    all_cells = _cells_of(table, measure)
+    if len(all_cells.cells) < FEWEST_CELLS:
         return
     whole, each = [], []
-    for dimension in dict.fromkeys(place[0] for place in found.places()):
-        sides = [list(cell.dimensions().get(dimension, {}).values()) for cell in found.cells]
+    for dimension in dict.fromkeys(place[0] for place in all_cells.places()):
+        sides = [list(cell.dimensions().get(dimension, {}).values()) for cell in all_cells.cells]
         if min(map(len, sides)) < 2:
             continue
         condition, n = {"dimension": dimension}, _outputs(sides)
-        if found.published:
-            scores = [_distances(*one) for one in zip(found.cells, sides, strict=True)]
-            whole.append(_published(found, condition, n, [one.get("") for one in scores]))
+        if all_cells.published:
+            scores = [_distances(*one) for one in zip(all_cells.cells, sides, strict=True)]
+            whole.append(_published(all_cells, condition, n, [one.get("") for one in scores]))
             for name in dict.fromkeys(name for one in scores for name in one if name):
                 about = {**condition, "attribute": name}
                 n = _with_value(sides, name)
-                each.append(_published(found, about, n, [one.get(name) for one in scores]))
+                each.append(_published(all_cells, about, n, [one.get(name) for one in scores]))
             continue
-        pooled = found.score(sides, "pairs")
-        whole.append(_adjusted_whole(found.row(condition, n, 0), pooled))
-        for name, (one, cells) in pooled.by_name.items():
+        score = all_cells.score(sides, "pairs")
+        whole.append(_adjusted_whole(all_cells.row(condition, n, 0), score))
+        for name, (one, cells) in score.by_name.items():
             about = {**condition, "attribute": name}
-            each.append(_adjusted(found.row(about, _with_value(sides, name), 0), one, cells))
+            each.append(_adjusted(all_cells.row(about, _with_value(sides, name), 0), one, cells))
     yield from whole
     sums: dict[str, float] = {}
     for row in each:
@@ -201,8 +201,8 @@ def concentration(table: CountTable, measure: MeasureSpec, by: Sequence[str]) ->
     if cells.published:
         return
     for condition, sides in _sides(cells, by):
-        pooled = cells.score(sides, "concentration")
-        one, row = pooled.whole, cells.row(condition, _outputs(sides), pooled.cells)
+        score = cells.score(sides, "concentration")
+        one, row = score.whole, cells.row(condition, _outputs(sides), score.cells)
         about = {(measure.contrast or {})["factor"]: f"{condition.get('group', 'groups')} − base"}
         name = f"{measure.name}_difference"
         yield replace(_tested(row, one), measure=name, contrast=about)
@@ -214,11 +214,11 @@ def dominant(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iter
     for place in [BASE, *cells.places()] if by else [None]:
         condition = cells.condition(by, place)
         cases = [
-            alike
+            is_alike
             for cell, outputs in cells.prompts(place)
             for name in cell.attributes
-            for alike in [has_one_value(outputs, name)]
-            if alike is not None
+            for is_alike in [has_one_value(outputs, name)]
+            if is_alike is not None
         ]
         yield _total(cells, condition, cases, ("one value", "several values"))
 
@@ -247,8 +247,8 @@ def _sides(
         yield {}, [[cell.base, *cell.groups.values()] for cell in found.cells]
         return
     for place in found.places():
-        none = OutputGroup()
-        sides = [[cell.base, cell.groups.get(place, none)] for cell in found.cells]
+        empty = OutputGroup()
+        sides = [[cell.base, cell.groups.get(place, empty)] for cell in found.cells]
         yield found.condition(by, place), sides
 
 
@@ -296,9 +296,9 @@ def _published(
 
 def _distances(cell: BaseAndGroups, sides: Sequence[Sequence[Values]]) -> dict[str, float | None]:
     """Returns {attribute: the paper's distance between the groups}, with the mean under ""."""
-    each = {name: attribute_distance(sides, name) for name in cell.attributes}
-    present = [value for value in each.values() if value is not None]
-    return {"": float(np.mean(present)) if present else None, **each}
+    distances = {name: attribute_distance(sides, name) for name in cell.attributes}
+    present = [value for value in distances.values() if value is not None]
+    return {"": float(np.mean(present)) if present else None, **distances}
 
 
 def _level(found: _Cells, cell: BaseAndGroups, outputs: Sequence[Values]) -> float | None:

@@ -39,13 +39,13 @@ def effect_mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> I
     """Averages the effect over cells unweighted; counts cells significant by the paired t."""
     cells = (measure.contrast or {})["cells"].split(SEVERAL)
     by_group: dict[tuple[tuple[str, str], ...], list[Estimate]] = {}
-    plain = replace(
+    difference = replace(
         measure,
         null=0.0,
         contrast={k: v for k, v in (measure.contrast or {}).items() if k != "cells"},
     )
     for estimate in effect(
-        replace(table, variant=replace(table.variant, intervals=False)), plain, (*by, *cells)
+        replace(table, variant=replace(table.variant, intervals=False)), difference, (*by, *cells)
     ):
         key = (
             *((name, estimate.condition[name]) for name in by),
@@ -55,10 +55,10 @@ def effect_mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> I
     for key, rows in by_group.items():
         values = [row.value for row in rows if row.value is not None]
         sure = [row for row in rows if row.p is not None and row.p < 0.05]
-        against = sum(1 for row in sure if (row.value or 0) < 0)
+        number_below = sum(1 for row in sure if (row.value or 0) < 0)
         note = (
             f"unweighted mean of {count_of(len(values), 'cell')}; {len(sure)} have p < .05, "
-            f"{against} of these below 0"
+            f"{number_below} of these below 0"
         )
         condition, contrast = dict(key[: len(by)]), dict(key[len(by) :])
         mean = _mean(measure, condition, values, sum(row.n for row in rows), note)
@@ -79,16 +79,16 @@ def _significant_cells(
 ) -> Estimate:
     """Returns the share of cells with p < .05, in either direction, as papers count them."""
     tested = [row for row in rows if row.p is not None and row.value is not None]
-    sure = [row.value for row in tested if row.p is not None and row.p < 0.05]
-    against = sum(1 for value in sure if value is not None and value < 0)
+    values = [row.value for row in tested if row.p is not None and row.p < 0.05]
+    against = sum(1 for value in values if value is not None and value < 0)
     row = _mean(replace(measure, name=f"{measure.name}_significant"), condition, [], 0.0, "")
     outcomes = {
-        "p < .05, above 0": float(len(sure) - against),
+        "p < .05, above 0": float(len(values) - against),
         "p < .05, below 0": float(against),
-        "p ≥ .05": float(len(tested) - len(sure)),
+        "p ≥ .05": float(len(tested) - len(values)),
     }
-    value = len(sure) / len(tested) if tested else None
-    note = f"{len(sure)} of {len(tested)} cells have p < .05, {against} of them below 0"
+    value = len(values) / len(tested) if tested else None
+    note = f"{len(values)} of {len(tested)} cells have p < .05, {against} of them below 0"
     return replace(
         row,
         contrast=contrast,
@@ -115,9 +115,9 @@ def item_mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Ite
         size = sizes[tuple((name, cut.condition[name]) for name in wide)]
         hits, among = cut.sum(measure.values[:1]), cut.sum(measure.among)
         shares = hits[among > 0] / among[among > 0]
-        none = size - shares.size
-        note = f"{none} of {size} words have no share and count as 0" if none else ""
-        values = [*shares.tolist(), *([0.0] * none)]
+        number = size - shares.size
+        note = f"{number} of {size} words have no share and count as 0" if number else ""
+        values = [*shares.tolist(), *([0.0] * number)]
         first = _mean(measure, cut.condition, values, among.sum(), note)
         for value in measure.values:
             share = (

@@ -70,8 +70,8 @@ class _Classes:
         if cell is None:
             return 0.0
         n, base_n = cell["n"], cell["base_n"]
-        pooled = (cell["share"] * n + cell["base_share"] * base_n) / (n + base_n)
-        spread = math.sqrt(pooled * (1 - pooled) * (1 / n + 1 / base_n))
+        share = (cell["share"] * n + cell["base_share"] * base_n) / (n + base_n)
+        spread = math.sqrt(share * (1 - share) * (1 / n + 1 / base_n))
         return abs(cell["share"] - cell["base_share"]) / spread if spread else 0.0
 
     @cached_property
@@ -103,17 +103,17 @@ class _Classes:
         name, p = self.measure.attribute, row.p
 
         def name_cells(level: float, rejected: bool) -> CellClaim:
-            named: NamedCell = {**cell, "p_adjusted": min(1.0, p * round(ALPHA / level))}
-            shown = {row.condition[name] for row in self.rows if (row.p or 1.0) < level}
-            alike = [value for value, rest in self.rest.items() if rest >= level]
+            named_cell: NamedCell = {**cell, "p_adjusted": min(1.0, p * round(ALPHA / level))}
+            tilted = {row.condition[name] for row in self.rows if (row.p or 1.0) < level}
+            unchanged = [value for value, rest in self.rest.items() if rest >= level]
             first = leader.condition[name]
-            follows = [value for value in alike if value in shown] if first in shown else []
-            is_leader = named["value"] == first
+            follows = [value for value in unchanged if value in tilted] if first in tilted else []
+            is_leader = named_cell["value"] == first
             return CellClaim(
-                named=[named] if rejected else [],
-                largest=named,
+                named=[named_cell] if rejected else [],
+                largest=named_cell,
                 follows=follows if is_leader else [],
-                follows_from=first if named["value"] in follows else None,
+                follows_from=first if named_cell["value"] in follows else None,
                 tested=len(self.rows),
                 level=level,
                 detectable_all=None,
@@ -149,11 +149,11 @@ def _counts(
 ) -> dict[tuple[object, ...], tuple[float, float, float, float]]:
     """Returns {row: (hits, labels, baseline hits, baseline labels)} if both sides have labels."""
     counts: dict[tuple[object, ...], tuple[float, float, float, float]] = {}
-    for more, pair in table.pairs(measure, by):
+    for added, pair in table.pairs(measure, by):
         (hits, base_hits), (n, base_n) = (
             [float(side.sum()) for side in sides] for sides in (pair.hits, pair.among)
         )
         if n and base_n:
-            key = (*pair.condition.items(), *more.items(), *pair.contrast.items())
+            key = (*pair.condition.items(), *added.items(), *pair.contrast.items())
             counts[key] = (hits, n, base_hits, base_n)
     return counts

@@ -39,7 +39,7 @@ def planned_families(
 
     trials: at least one per prompt. Raises UsageError if no claim is tested.
     """
-    asked = list(trials)
+    all_trials = list(trials)
     rows: list[Estimate] = []
     data: dict[str, Data] = {}
     for spec in stopping_measures(protocol):
@@ -48,7 +48,7 @@ def planned_families(
             tempfile.TemporaryDirectory() as folder,
             Store(folder, create=True, writing=True) as store,
         ):
-            _fill(store, protocol, spec, asked, _labeller(spec, labellers))
+            _fill(store, protocol, spec, all_trials, _labeller(spec, labellers))
             measured = list(measured_rows(store, alone, draws=FEW_DRAWS))
             data |= claim_data(store, alone)
         leading = {row.key for _, row in families.headline(alone, measured)}
@@ -100,9 +100,9 @@ def _values(spec: MeasureSpec) -> Sequence[str]:
     if measure_kind(spec.kind).numbers:
         return "123456"
     expected = [v for levels in spec.expected.values() for v in levels.values()]
-    named = [*(value for one in expected for value in one.split(SEVERAL)), *spec.among]
-    named += [value for value in spec.values if value != EVERY]
-    return list(dict.fromkeys((*named, *(() if spec.among else ANY))))
+    values = [*(value for one in expected for value in one.split(SEVERAL)), *spec.among]
+    values += [value for value in spec.values if value != EVERY]
+    return list(dict.fromkeys((*values, *(() if spec.among else ANY))))
 
 
 def _families(
@@ -117,14 +117,14 @@ def _families(
             of_family.setdefault(families.hypothesis(specs[row.measure], row), claim)
     if not by_family:
         raise UsageError(
-            f"{protocol.name} tests no claim, so there is none whose answer could stop the run. "
+            f"{protocol.name} tests no claim, so answers cannot stop the run early. "
             "Leave --stop out."
         )
     return [
         PlannedFamily(
-            name, "holm" if how == "holm" else "benjamini-hochberg", tuple(of_family.values()), 1.0
+            name, "holm" if rule == "holm" else "benjamini-hochberg", tuple(of_family.values()), 1.0
         )
-        for (name, how), of_family in by_family.items()
+        for (name, rule), of_family in by_family.items()
     ]
 
 

@@ -30,11 +30,11 @@ def looks_price(store: Store, subject: str, place: Mapping[str, str]) -> tuple[f
     if plan is None:
         return 1.0, 1.0
     ends: dict[frozenset[str], int] = {}
-    for whose, mode, levels, look in stored.last_looks(store):
+    for model, mode, levels, look in stored.last_looks(store):
         place_of_prompt = {**levels, "mode": mode}
         is_there = all(place_of_prompt.get(name, level) == level for name, level in place.items())
-        if whose == subject and look and is_there:
-            counting = (claim for claim in plan.claims if claim.counts(whose, mode, levels))
+        if model == subject and look and is_there:
+            counting = (claim for claim in plan.claims if claim.counts(model, mode, levels))
             together = frozenset(claim.calls for claim in counting)
             ends[together] = max(look, ends.get(together, look))
     price = prod(1 / plan.weights[look - 1] for look in ends.values())
@@ -43,8 +43,8 @@ def looks_price(store: Store, subject: str, place: Mapping[str, str]) -> tuple[f
 
 def paying(row: Estimate, prices: tuple[tuple[float, float], ...]) -> Estimate:
     """Corrects p and interval of a compared row for the looks. prices: `looks_price` by run."""
-    times, wider = prod(price for price, _ in prices), prod(g for _, g in prices)
-    if times == 1 and wider == 1:
+    times, factor = prod(price for price, _ in prices), prod(g for _, g in prices)
+    if times == 1 and factor == 1:
         return row
     if row.p is not None:
         detect = row.detect
@@ -55,6 +55,6 @@ def paying(row: Estimate, prices: tuple[tuple[float, float], ...]) -> Estimate:
             detect=None if detect is None else lambda level: detect(level / times),
         )
     if row.value is not None and row.confidence and row.low is not None and row.high is not None:
-        low, high = stretch_interval(row, wider)
+        low, high = stretch_interval(row, factor)
         row = replace(row, low=low, high=high)
     return row

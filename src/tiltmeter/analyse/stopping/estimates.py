@@ -146,8 +146,8 @@ class _Stopped:
         if null is None or row.low is None or row.high is None or row.low <= null <= row.high:
             return row
         level = self.plan.alpha * self.plan.weights[decision.look - 1] / len(family.claims)
-        wider = _quantile(1 - level / 2, row.clusters) / _quantile(0.975, row.clusters)
-        low, high = stretch_interval(row, wider)
+        factor = _quantile(1 - level / 2, row.clusters) / _quantile(0.975, row.clusters)
+        low, high = stretch_interval(row, factor)
         if low <= null <= high:
             return replace(row, low=low, high=high, confidence=round(1 - level, 6))
         note = join_notes(row.note or None, "no interval: given up before its last look") or ""
@@ -159,16 +159,16 @@ class _Stopped:
         row = self._widen(row, family)
         if row.p is None:
             return row
-        through = self._last_look(row)
+        last_look = self._last_look(row)
         key = key_of(row)
-        q = [one.get(key) for one in self.q[:through]]
+        q = [one.get(key) for one in self.q[:last_look]]
         values = [1.0 if p is None else p for p in q]
         p = bonferroni_over_looks(values, self.plan.design(family)) if values else 1.0
         looks = len(self.plan.looks)
-        short = f"asked through look {through} of {looks} only" if through < looks else None
+        short = f"asked through look {last_look} of {looks} only" if last_look < looks else None
         note = join_notes(row.note or None, short) or ""
         row = replace(row, p=p, test=f"{row.test}{OVER_LOOKS}", note=note)
-        weight, detect = self.plan.weights[max(through, 1) - 1], row.detect
+        weight, detect = self.plan.weights[max(last_look, 1) - 1], row.detect
         if detect is None:
             return row
         return replace(row, detect=lambda level: detect(level * weight))

@@ -72,8 +72,8 @@ class Look:
 
     def as_dict(self) -> dict[str, Json]:
         """Returns the look as plain JSON values, which `read_looks` can read."""
-        plain: dict[str, Json] = json.loads(json.dumps(asdict(self)))
-        return plain
+        fields: dict[str, Json] = json.loads(json.dumps(asdict(self)))
+        return fields
 
 
 def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
@@ -87,16 +87,16 @@ def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
         except ValueError:
             look = None
         if look is None or look.number != number or not _fits(plan, [*past_looks, look]):
-            why = "is no look"
+            reason = "is no look"
         elif look.plan != plan.hash:
-            why = "was made by another plan than the run holds"
+            reason = "was made by another plan than the run holds"
         elif not _follows(look.decisions, _decisions(plan, past_looks, look.sums)):
-            why = "decided what does not follow from what it saw"
+            reason = "decided what does not follow from what it saw"
         else:
             past_looks.append(look)
             continue
         raise StoreError(
-            f"{store.folder} is damaged at artefacts.content: look {number} {why}. Restore it "
+            f"{store.folder} is damaged at artefacts.content: look {number} {reason}. Restore it "
             "from a copy."
         )
     return past_looks
@@ -248,12 +248,12 @@ def _p_to_store(claim: PlannedClaim, row: Estimate | None, part: float) -> Store
     cue words also V_K/V_k: V_k less the variance within prompts that later rounds remove, over V_k.
     """
     stored: StoredSums = {"p": 1.0 if row is None or row.p is None else row.p}
-    named = None if row is None else row.population
-    if claim.statistic == "plain" or named is None or not named["se"]:
+    population = None if row is None else row.population
+    if claim.statistic == "plain" or population is None or not population["se"]:
         return stored
-    within = named["se_within"]
+    within = population["se_within"]
     if within is not None:
-        stored["left"] = round(1 - (within / named["se"]) ** 2 * (1 - part), 9)
+        stored["left"] = round(1 - (within / population["se"]) ** 2 * (1 - part), 9)
     return stored
 
 
@@ -307,11 +307,11 @@ def _path(
         return _blocks(looks)
     if claim.statistic == "cells":
         return _cell_blocks(looks)
-    wide = max((len(look["hits"][0]) for look in looks if len(look["hits"])), default=1)
-    blank = np.zeros((len(claim.items), wide))
+    width = max((len(look["hits"][0]) for look in looks if len(look["hits"])), default=1)
+    blank = np.zeros((len(claim.items), width))
     hits, outcomes = (
-        np.stack([np.array(counts) if len(counts) else blank for counts in each], axis=2)
-        for each in ([look["hits"] for look in looks], [look["outcomes"] for look in looks])
+        np.stack([np.array(counts) if len(counts) else blank for counts in series], axis=2)
+        for series in ([look["hits"] for look in looks], [look["outcomes"] for look in looks])
     )
     return paths_of_counts(hits=np.minimum(hits, outcomes), outcomes=outcomes, null=claim.null)
 

@@ -117,7 +117,7 @@ class StoppingPlan:
     def told_moves(self) -> str:
         """A sentence on looks that were moved to a balanced round; "" if none was moved."""
         moves = zip(self.asked_looks, self.moved_looks, strict=True)
-        pairs = [f"{wanted} to {at}" for wanted, at in moves if wanted != at]
+        pairs = [f"{wanted} to {moved}" for wanted, moved in moves if wanted != moved]
         if not pairs:
             return ""
         return (
@@ -127,8 +127,8 @@ class StoppingPlan:
 
     def as_dict(self) -> dict[str, Json]:
         """Returns the plan as plain JSON values, which `read_plan` can read."""
-        plain: dict[str, Json] = json.loads(json.dumps(asdict(self)))
-        return plain
+        fields: dict[str, Json] = json.loads(json.dumps(asdict(self)))
+        return fields
 
     @cached_property
     def hash(self) -> str:

@@ -55,8 +55,8 @@ class StoppingProgress:
         """Returns the progress in a few words."""
         look = f"look {len(self.made)} of {len(self.plan.looks)}"
         if self.plan.told_moves:
-            at = ", ".join(map(str, self.plan.looks))
-            look += f" (looks moved to rounds {at}, which are balanced)"
+            looks = ", ".join(map(str, self.plan.looks))
+            look += f" (looks moved to rounds {looks}, which are balanced)"
         if not self.is_over:
             return f"goes on after {look}"
         if not self.saved_outputs:
@@ -66,16 +66,16 @@ class StoppingProgress:
     def sentence(self) -> str:
         """Describes the progress of the run in one sentence."""
         looks, number = len(self.plan.looks), len(self.made)
-        asked = f"{self.outputs:,} of {self.plan.outputs:,} answers"
+        answers = f"{self.outputs:,} of {self.plan.outputs:,} answers"
         if not self.is_over:
-            return f"Look {number} of {looks} was made, after {asked}; the run goes on."
+            return f"Look {number} of {looks} was made, after {answers}; the run goes on."
         if not self.saved_outputs:
-            return f"The run came to its last look, look {looks}: all {asked} were asked."
-        saved = f"{self.saved_outputs:,} answers ({100 * self.saved_share:.0f} %)"
+            return f"The run came to its last look, look {looks}: all {answers} were asked."
+        savings = f"{self.saved_outputs:,} answers ({100 * self.saved_share:.0f} %)"
         about = f", about {self.saved_calls:,} calls" if self.calls > self.outputs else ""
         money = f" and ${self.saved_dollars:,.2f}" if self.saved_dollars >= 0.005 else ""  # a cent
         return (
-            f"The run ended at look {number} of {looks}, after {asked}: {saved} were not "
+            f"The run ended at look {number} of {looks}, after {answers}: {savings} were not "
             f"asked{about}{money}."
         )
 

@@ -76,15 +76,15 @@ def claim_data(store: Store, protocol: Protocol) -> dict[str, Data]:
         place = {k: v for k, v in stratum.items() if k not in ("subject", "annotator")}
         blank = Estimate("", stratum["subject"], stratum["annotator"], "", {}, None, None, "")
         for spec in protocol.measures:
-            read = READERS.get(spec.kind)
-            if read is None or spec.over != over:
+            reader = READERS.get(spec.kind)
+            if reader is None or spec.over != over:
                 continue
             part = replace(table, rows=kept_rows(table.rows, spec.where))
             if spec.attribute != EVERY and spec.attribute not in set(part.rows["attribute"]):
                 continue
             for by in spec.by:
                 for one in each_contrast(protocol, spec):
-                    for condition, contrast, data in read(part, one, by):
+                    for condition, contrast, data in reader(part, one, by):
                         levels = {**place, **condition}
                         row = replace(blank, measure=spec.name, condition=levels, contrast=contrast)
                         by_claim[key_of(row)] = data
@@ -96,20 +96,20 @@ def _shares(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Itera
         return
     null = measure.null
     null = null / (1 + null) if measure.kind == "odds" else null
-    for more, groups in table.count_groups(measure, by):
+    for added, groups in table.count_groups(measure, by):
         for group in groups:
             if not group.fixed:
                 hits, among = group.hits[:, None], group.among[:, None]
                 data = ItemSums(tuple(group.items), hits, among, null)
-                yield {**group.condition, **more}, None, data
+                yield {**group.condition, **added}, None, data
 
 
 def _pairs(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
-    for more, pair in table.pairs(measure, by):
+    for added, pair in table.pairs(measure, by):
         hits, among = np.stack(pair.hits, axis=1), np.stack(pair.among, axis=1)
         if len(pair.items) > 1 and (among > 0).all(axis=1).any():
             data = ItemSums(tuple(pair.items), hits, among)
-            yield {**pair.condition, **more}, pair.contrast, data
+            yield {**pair.condition, **added}, pair.contrast, data
 
 
 def _effects(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
@@ -148,9 +148,9 @@ def _against_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) ->
         else:
             for dimension, groups in cell.dimensions().items():
                 if len(groups) > 1:
-                    each = tuple(groups.values())
+                    sides = tuple(groups.values())
                     about = {**cell.condition, "dimension": dimension}
-                    yield about, None, OutputGroups(each, attributes)
+                    yield about, None, OutputGroups(sides, attributes)
 
 
 def _cells_from_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:

@@ -90,11 +90,11 @@ def tables(
         frame = corrected_rows.with_gold(frame, store)
     gold = corrected_rows.attributes_with_gold(frame)
     frame, apart = shared_items.keep_apart(shared_items.spread_shared(frame, protocol), protocol)
-    whole = cache(lambda: read_labelled_outputs(store, protocol))
+    outputs = cache(lambda: read_labelled_outputs(store, protocol))
     for over, stratum, part in _strata(frame, protocol, chosen, apart):
         is_drawn = protocol.modes[stratum["mode"]].logprobs == 0
         place = (stratum["subject"], stratum["annotator"], stratum["mode"])
-        yield over, stratum, CountTable(part, protocol, chosen, is_drawn, place, whole), gold
+        yield over, stratum, CountTable(part, protocol, chosen, is_drawn, place, outputs), gold
 
 
 def factor_names(protocol: Protocol, variant: Variant) -> list[str]:
@@ -165,8 +165,8 @@ def _stratum(
         for spec in word_measures(table.protocol):
             if spec.attribute in seen and {*spec.by[0]} <= {*table.rows.columns}:
                 part = replace(table, rows=kept_rows(table.rows, spec.where))
-                each = measure_kind(spec.kind).function()(part, spec, spec.by[0])
-                yield from (row for row in each if row.measure == spec.name)  # without bounds
+                estimates = measure_kind(spec.kind).function()(part, spec, spec.by[0])
+                yield from (row for row in estimates if row.measure == spec.name)  # without bounds
     if not table.variant.measures and not over:
         attributes = dict.fromkeys(
             name for spec in table.protocol.instruments for name in (spec.attribute, *spec.also)

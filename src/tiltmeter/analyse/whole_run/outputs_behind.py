@@ -93,8 +93,8 @@ class LabelRows:
             is_counted = np.zeros(len(self._place_of), dtype=np.bool_)
             is_counted[self._numbers[mask]] = True
             labels, outputs = (
-                np.bincount(at, minlength=self._cells.height)
-                for at in (self._at[mask], self._place_of[is_counted])
+                np.bincount(places, minlength=self._cells.height)
+                for places in (self._at[mask], self._place_of[is_counted])
             )
             self._alike[asked] = AlikeLabels(mask, labels, outputs)
         return self._alike[asked]
@@ -194,8 +194,8 @@ class Counted:
 
     def hits(self, query: OutputQuery) -> list[str]:
         """Returns the sorted ids of the outputs that have a label among the query's hits."""
-        counted = self.labels(query).filter(pl.col("value").is_in(list(query.values)))
-        return counted["output"].unique().sort().to_list()
+        hit_labels = self.labels(query).filter(pl.col("value").is_in(list(query.values)))
+        return hit_labels["output"].unique().sort().to_list()
 
     def shown(self, query: OutputQuery, some: Collection[str]) -> Shown:
         """Returns the number of counted outputs, and labels of those among `some`. Cached."""
@@ -270,9 +270,9 @@ class Counted:
     def _stored(self, annotator: str, attributes: Sequence[str]) -> pl.DataFrame:
         """Reads an annotator's labels of the attributes; () reads all, and caches them."""
         if annotator in self._all:
-            every = self._all[annotator]
-            wanted = pl.col("attribute").is_in(list(attributes))
-            return every.filter(wanted) if attributes else every
+            frames = self._all[annotator]
+            is_wanted = pl.col("attribute").is_in(list(attributes))
+            return frames.filter(is_wanted) if attributes else frames
         has_weights = annotator in labels.with_weights(self.store)
         lists = _LISTS if has_weights else {n: _LISTS[n] for n in ("attribute", "value")}
         rows = labels.of_annotator(self.store, annotator, list(lists), attributes)
@@ -290,13 +290,13 @@ class Counted:
 
     def _read(self, annotator: str, attribute: str, variant: str) -> LabelRows:
         chosen = self.protocol.variants[variant]
-        wanted = _sources(self.protocol, chosen, attribute) if attribute else ()
+        sources = _sources(self.protocol, chosen, attribute) if attribute else ()
         cells, _ = self._cells
-        frame = self._stored(annotator, wanted).with_columns(outputs=pl.lit(1, pl.Int64))
+        frame = self._stored(annotator, sources).with_columns(outputs=pl.lit(1, pl.Int64))
         if "language" in cells.columns:
             frame = frame.with_columns(language=cells["language"].gather(frame["cell"]))
-        used = (attribute, chosen.reads.get(attribute, attribute)) if attribute else ()
-        frame = with_derived(frame, self.protocol, used).drop("language", strict=False)
+        attributes = (attribute, chosen.reads.get(attribute, attribute)) if attribute else ()
+        frame = with_derived(frame, self.protocol, attributes).drop("language", strict=False)
         labelled = cells.with_row_index("cell").filter(
             pl.col("cell").is_in(frame["cell"].implode())
         )
@@ -319,8 +319,8 @@ def _pieces(
     lists = [pl.col(name).str.json_decode(pl.List(kind)) for name, kind in kinds.items()]
     while True:
         piece = by_columns(columns, list(islice(rows, PIECE)))
-        near = take_near(places, piece["n"]).rename({"place": "cell"})
-        piece = piece.join(near, on="n", maintain_order="left").drop("n")
+        placed = take_near(places, piece["n"]).rename({"place": "cell"})
+        piece = piece.join(placed, on="n", maintain_order="left").drop("n")
         numbered = piece.with_columns(lists).with_row_index("number", offset=number)
         yield numbered.explode(list(kinds))
         if len(piece) < PIECE:

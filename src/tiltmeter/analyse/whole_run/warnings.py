@@ -35,7 +35,7 @@ def _whole_outputs(store: Store, protocol: Protocol) -> list[str]:
     if not factor:
         return []
     item, aside = protocol.item, [n for n, mode in protocol.modes.items() if mode.for_discovery]
-    asked = [(one[item], one[factor]) for one in trials.cells_outside(store, aside)]
+    cells = [(one[item], one[factor]) for one in trials.cells_outside(store, aside)]
     with_value = label_counts.count_with_value(store, taxonomy.RESERVED)
     without = label_counts.count_of_values(store, taxonomy.RESERVED)
     none = label_counts.count_of_values(store, (taxonomy.NOT_APPLICABLE,)) if without else []
@@ -47,8 +47,8 @@ def _whole_outputs(store: Store, protocol: Protocol) -> list[str]:
             _sum_counts(rows, whose, (item, name))
             for rows, name in ((with_value, factor), (none, ""), (labelled, ""))
         )
-        told = _texts(dict.fromkeys(asked, 0) | groups, absent, of)
-        texts += [f"{whose[0]}: {text}" for text in told]
+        lines = _texts(dict.fromkeys(cells, 0) | groups, absent, of)
+        texts += [f"{whose[0]}: {text}" for text in lines]
     return texts
 
 
@@ -56,13 +56,13 @@ def _sum_counts(
     counts: Sequence[label_counts.CellCount], whose: tuple[str, str, str], names: tuple[str, str]
 ) -> Counter[tuple[str, str]]:
     """Sums outputs by two factors (or factor, attribute). whose: subject, annotator, mode."""
-    found: Counter[tuple[str, str]] = Counter()
+    sums: Counter[tuple[str, str]] = Counter()
     for count in counts:
         if count[:3] == whose:
             item, factor = names
-            other = count.levels[factor] if factor else count.attribute
-            found[count.levels[item], other] += count.outputs
-    return found
+            name = count.levels[factor] if factor else count.attribute
+            sums[count.levels[item], name] += count.outputs
+    return sums
 
 
 def _texts(
@@ -75,16 +75,16 @@ def _texts(
     """
     if none:
         texts = [
-            f"{name} of {thing} ({number} of {labelled[thing, name]})"
-            for (thing, name), number in none.most_common()
+            f"{name} of {noun} ({number} of {labelled[noun, name]})"
+            for (noun, name), number in none.most_common()
         ]
         yield (
             "attributes that do not apply are counted and left out of the divergences: "
             f"{_some(texts)}"
         )
     small = [
-        f"{thing}, {group} ({number})"
-        for (thing, group), number in groups.items()
+        f"{noun}, {group} ({number})"
+        for (noun, group), number in groups.items()
         if number < FEW_OUTPUTS
     ]
     if small:

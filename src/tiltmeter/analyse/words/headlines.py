@@ -41,8 +41,8 @@ def slots(
         values |= _moved(protocol, spec, what_moved)
     values |= _others(protocol, spec, row) | _controls(protocol, spec, row)
     item = row.condition.get(protocol.item, _object(row))
-    named = wording.title(protocol, protocol.item, str(item))
-    values["items"] = f"the {named}" if item else f"{wording.item_noun(protocol)}s"
+    title = wording.title(protocol, protocol.item, str(item))
+    values["items"] = f"the {title}" if item else f"{wording.item_noun(protocol)}s"
     for level in nuisance.values():
         values["order"] = level
     return values
@@ -78,8 +78,8 @@ def _controls(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str,
 
 def _object(row: Estimate) -> str | None:
     """Returns the object of the first cell that shows the claim; None if the claim has none."""
-    named = row.cells["named"] if row.cells else ()
-    return named[0]["object"] if named else None
+    cells = row.cells["named"] if row.cells else ()
+    return cells[0]["object"] if cells else None
 
 
 def _counted_slots(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:
@@ -124,10 +124,10 @@ def _times(row: Estimate, value: float) -> dict[str, str]:
 
 def _reference(spec: MeasureSpec, row: Estimate) -> str:
     """Formats the null value; unlike other shares not in whole per cent: one in eight is 12.5 %."""
-    signed, null = reading.is_signed(spec, row), spec.null or 0.0
-    if row.unit == "share" and not signed and reading.null_places(spec) > 2:
+    is_signed, null = reading.is_signed(spec, row), spec.null or 0.0
+    if row.unit == "share" and not is_signed and reading.null_places(spec) > 2:
         return f"{100 * null:.3g} %"
-    return amount(null, row.unit, signed)
+    return amount(null, row.unit, is_signed)
 
 
 def amount(value: float | None, unit: str, signed: bool) -> str:

@@ -80,8 +80,8 @@ def moved(spec: MeasureSpec, row: Estimate, here: StratumRows) -> Moved | None:
         return _from_base(spec, row, here, factor)
     if spec.kind == "divergence":
         shares = _shares_by_level(spec, here.all, factor)
-        named = reading.ends(row, factor) or ()
-        levels = [level for level in named if level in shares] or list(shares)
+        ends = reading.ends(row, factor) or ()
+        levels = [level for level in ends if level in shares] or list(shares)
         return _most(spec.attribute, shares, levels, "")
     return None
 
@@ -98,12 +98,12 @@ def _from_base(spec: MeasureSpec, row: Estimate, here: StratumRows, factor: str)
     best = min(parts, key=lambda one: (one.p or 0.0, -(one.value or 0.0)))
     contrast = spec.contrast or {}
     aside = {factor, contrast.get("within", "")}
-    same = {name: level for name, level in best.condition.items() if name not in aside}
+    condition = {name: level for name, level in best.condition.items() if name not in aside}
     attribute = best.condition["attribute"]
     outcomes = {
         one.condition[factor]: one.outcomes
         for one in here.of_attribute[attribute]
-        if one.outcomes and factor in one.condition and one.condition.items() >= same.items()
+        if one.outcomes and factor in one.condition and one.condition.items() >= condition.items()
     }
     base = contrast.get("baseline", "")
     levels = _levels(row, here.all, factor, contrast.get("within", "")) - {base}

@@ -22,8 +22,8 @@ _NEAR = 1e-9  # sums of rounded probabilities
 
 def fixed_decimals(value: float, places: int, half_even: bool = False) -> str:
     """Formats with fixed decimals and a true minus; rounds halves away from zero, or to even."""
-    how = ROUND_HALF_EVEN if half_even else ROUND_HALF_UP
-    rounded = Decimal(repr(round(value, 12))).quantize(Decimal(1).scaleb(-places), how)
+    rounding = ROUND_HALF_EVEN if half_even else ROUND_HALF_UP
+    rounded = Decimal(repr(round(value, 12))).quantize(Decimal(1).scaleb(-places), rounding)
     text = f"{abs(rounded):,f}"
     return MINUS + text if rounded < 0 else text
 
@@ -47,9 +47,9 @@ def percent(value: float) -> str:
     """Formats a share in per cent, such as 46 %; below 1 % and above 99 % with enough decimals to
     differ from 0 and 100: 0.4 %, 0.03 %, 99.96 %.
     """
-    places, near = 0, min(value, 1 - value)
-    if _NEAR < near < 0.01:
-        places = max(1, -math.floor(math.log10(100 * near)))
+    places, distance = 0, min(value, 1 - value)
+    if _NEAR < distance < 0.01:
+        places = max(1, -math.floor(math.log10(100 * distance)))
     return f"{fixed_decimals(100 * value, places)} %"
 
 
@@ -153,9 +153,9 @@ def count(value: float | None) -> str:
     """Formats a count; a sum of weights that is not whole gets one decimal."""
     if value is None:
         return NOTHING
-    whole = round(value)
-    if abs(value - whole) < 1e-6:
-        return f"{whole:,}".replace("-", MINUS)
+    rounded = round(value)
+    if abs(value - rounded) < 1e-6:
+        return f"{rounded:,}".replace("-", MINUS)
     return fixed_decimals(value, 1)
 
 

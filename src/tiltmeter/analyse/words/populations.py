@@ -27,19 +27,19 @@ def nouns(protocol: Protocol, spec: MeasureSpec) -> tuple[str, str]:
 
 def of_verdict(row: Estimate) -> dict[str, Json]:
     """Returns the population of a verdict; without cue words, `cue_words` says "all"."""
-    named = row.population
-    if named is None:
+    population = row.population
+    if population is None:
         return {"items": LIKE, "cue_words": ALL, "items_n": row.clusters}
     return {
-        "items": named["items"],
-        "cue_words": named["cue_words"],
-        "words": list(named["words"]),
-        "words_sd": named["words_sd"],
-        "items_n": named["items_n"],
-        "df": named["df"],
-        "p_these": named["p_these"],
-        "p_these_adjusted": named["p_these_adjusted"],
-        "p_like_these": named["p_like_these"],
+        "items": population["items"],
+        "cue_words": population["cue_words"],
+        "words": list(population["words"]),
+        "words_sd": population["words_sd"],
+        "items_n": population["items_n"],
+        "df": population["df"],
+        "p_these": population["p_these"],
+        "p_these_adjusted": population["p_these_adjusted"],
+        "p_like_these": population["p_like_these"],
     }
 
 
@@ -78,7 +78,7 @@ def headline(text: str, word: Word, row: Estimate, named: tuple[str, str]) -> st
 
 
 def _inside(text: str) -> str:
-    """Returns a sentence as it reads after a comma: in lower case if it begins with a condition."""
+    """Returns a sentence to follow a comma: in lower case if it begins with a condition."""
     return text[:1].lower() + text[1:] if text.partition(" ")[0] in BEGINNINGS else text
 
 
@@ -97,8 +97,8 @@ def of_these(row: Estimate, named: tuple[str, str], in_points: bool) -> str:
     apart_by = population["words_sd"] if in_points else None
     spread = "" if apart_by is None else numerals.points(apart_by)
     apart = f"{reading.title(words)} of one group differ by {spread} among themselves: for"
-    few = in_points and min(population["words"]) < ADVISED_WORDS
-    ten = _ten(row, population) if few else None
+    is_few = in_points and min(population["words"]) < ADVISED_WORDS
+    ten = _ten(row, population) if is_few else None
     could = "" if ten is None else f"; {ADVISED_WORDS} a group could show {numerals.points(ten)}"
     return f"{chance}{apart if spread else 'For'} {words} like these it cannot be told{could}."
 

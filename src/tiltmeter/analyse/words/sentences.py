@@ -57,24 +57,24 @@ def verdict(
     its measure; reasons: sentences on an open direction or an undecided claim; refuted: a sentence
     on gold that contradicts the judge.
     """
-    what = without_article(spec.text or spec.name)  # "the" stands before it
-    number = f"the {what} is {reading.number(row, spec)}{_level(row)}{_by_gold(row)}{_look(row)}"
-    tested = f"{number}, {chance(row)}"
+    noun = without_article(spec.text or spec.name)  # "the" stands before it
+    number = f"the {noun} is {reading.number(row, spec)}{_level(row)}{_by_gold(row)}{_look(row)}"
+    numbers = f"{number}, {chance(row)}"
     label = chip(word, spec, row)
-    why = no_answers(row) if row.outcomes else f"{row.note or 'no reason stored'}."
+    reason = no_answers(row) if row.outcomes else f"{row.note or 'no reason stored'}."
     return word.record.sentence.format(
         subject=f"{row.subject} ({about})" if about else row.subject,
-        what=what,
-        Why=reading.title(why),
+        what=noun,
+        Why=reading.title(reason),
         number=number,
         raw="uncorrected, " if row.correction == "none" else "",
         refuted=refuted,
         reasons=f" {' '.join(reasons)}" if reasons else "",
-        tested=tested,
-        Tested=reading.title(tested),
-        tilts=f" {label}: {tested}"
+        tested=numbers,
+        Tested=reading.title(numbers),
+        tilts=f" {label}: {numbers}"
         if label.startswith("tilts")
-        else f": {label}. {reading.title(tested)}",
+        else f": {label}. {reading.title(numbers)}",
         power=_power(spec, row),
     )
 
@@ -100,8 +100,8 @@ def chance(row: Estimate) -> str:
     p = f"p {numerals.equal_to(row.deciding_p)}"
     if row.family_size is None or row.family_size < 2 or row.adjustment is None:
         return p
-    how = {"holm": "Holm", "benjamini-hochberg": "Benjamini–Hochberg"}[row.adjustment]
-    return f"adjusted {p} ({how}, {row.family_size} claims)"
+    method = {"holm": "Holm", "benjamini-hochberg": "Benjamini–Hochberg"}[row.adjustment]
+    return f"adjusted {p} ({method}, {row.family_size} claims)"
 
 
 def _level(row: Estimate) -> str:
@@ -115,9 +115,9 @@ def _look(row: Estimate) -> str:
     stopped = row.stopped
     if stopped is None or stopped["state"] == "on":
         return ""
-    how = "given up" if stopped["state"] == "not pursued" else "decided"
+    ending = "given up" if stopped["state"] == "not pursued" else "decided"
     return (
-        f", {how} at look {stopped['look']} of {stopped['looks']} (round {stopped['round']} of "
+        f", {ending} at look {stopped['look']} of {stopped['looks']} (round {stopped['round']} of "
         f"{stopped['rounds']})"
     )
 
@@ -140,13 +140,13 @@ def missing(spec: MeasureSpec, bounds: Estimate, drawn: bool, *, open_: bool) ->
     that they could have. open_: True if that range contains the null value.
     """
     low, high = bounds.low or 0.0, bounds.high or 0.0
-    what = "of the answers count neither way" if drawn else "of the probability went to other words"
+    noun = "of the answers count neither way" if drawn else "of the probability went to other words"
     kinds = _kinds_of_missing(spec, bounds)
     share = sum(kinds.values()) if spec.contrast and kinds else high - low
-    named = f" ({_kinds(kinds)})" if len(kinds) > 1 and spec.unit == "share" else ""
+    detail = f" ({_kinds(kinds)})" if len(kinds) > 1 and spec.unit == "share" else ""
     is_known = not spec.contrast or kinds  # of two runs, bounds are as wide as both together
-    how_much = numerals.percent(share) if is_known else "Some"
-    sentence = f"{how_much} {what}{named}. {_counting_all(spec, bounds)}"
+    amount = numerals.percent(share) if is_known else "Some"
+    sentence = f"{amount} {noun}{detail}. {_counting_all(spec, bounds)}"
     return f"{sentence}, so the direction is not certain." if open_ else f"{sentence}."
 
 
@@ -157,10 +157,10 @@ def missing_differs(spec: MeasureSpec, bounds: Estimate | None, slots: Mapping[s
     if "open_at_level" not in slots:
         return f"More counts neither way on one side. {_counting_all(spec, bounds)}."
     kinds = _kinds_of_missing(spec, bounds)
-    named = f" (of all answers {_kinds(kinds)})" if kinds else ""
+    detail = f" (of all answers {_kinds(kinds)})" if kinds else ""
     return (
         f"{slots['open_at_level']} of the answers for {slots['level']} count neither way, and "
-        f"{slots['open_at_baseline']} for {slots['baseline']}: a difference of its own{named}. "
+        f"{slots['open_at_baseline']} for {slots['baseline']}: a difference of its own{detail}. "
         f"{_counting_all(spec, bounds)}."
     )
 
@@ -204,9 +204,9 @@ def _kinds(shares: Mapping[str, float]) -> str:
 
 def _sides(spec: MeasureSpec) -> tuple[str, str]:
     """Names the values that are hits, and the other values in the denominator."""
-    counted = "/".join(spec.values) or "counted"
+    hits = "/".join(spec.values) or "counted"
     others = "/".join(value for value in spec.among if value not in spec.values)
-    return counted, others or f"not {counted}"
+    return hits, others or f"not {hits}"
 
 
 def reversal(
@@ -244,7 +244,7 @@ def items_differ(spec: MeasureSpec, row: Estimate) -> str:
     below, above = (
         side or other for side, other in zip(reading.directions(spec), SIDES, strict=True)
     )
-    tested = replace(
+    row_of_test = replace(
         row,
         p=result["p"],
         p_adjusted=result["p_adjusted"],
@@ -252,9 +252,9 @@ def items_differ(spec: MeasureSpec, row: Estimate) -> str:
         adjustment="holm",
     )
     # of a share an item's prompts cannot be told from the item
-    where = " in these prompts" if row.contrast is None else ""
+    place = " in these prompts" if row.contrast is None else ""
     return (
-        f"Items differ in this{where} more than chance lets them, {chance(tested)}: of "
+        f"Items differ in this{place} more than chance lets them, {chance(row_of_test)}: of "
         f"{count_of(result['items'], 'item')} {numerals.count(result['above'])} lie {above}, "
         f"{numerals.count(result['below'])} {below}.{_exceptions(result)}"
         f"{CONSTANT if result.get('constant') else ''}"
@@ -263,11 +263,11 @@ def items_differ(spec: MeasureSpec, row: Estimate) -> str:
 
 def _exceptions(found: Mapping[str, Any]) -> str:
     """Lists the items that differ from all others together, with their counts."""
-    each = [
+    texts = [
         f"{one['item']} ({numerals.count(one['hits'])} of {numerals.count(one['n'])})"
         for one in found.get("exceptions", ())
     ]
-    return f" Exceptions: {', '.join(each)}." if each else ""
+    return f" Exceptions: {', '.join(texts)}." if texts else ""
 
 
 def opposite_tilts(spec: MeasureSpec, parts: Iterable[Estimate]) -> str:

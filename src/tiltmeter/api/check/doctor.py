@@ -50,7 +50,7 @@ QUESTION = Request("", (Message("user", "Reply with the word: ready"),), Samplin
 def look(
     models: Iterable[str] = (), *, call: bool = False, connect: Connect | None = None
 ) -> list[DoctorFinding]:
-    """Checks the machine offline, then each named model. call: asks each model a question too."""
+    """Checks the machine offline, then each named model. call: True to ask each a question too."""
     kinds = all_kinds()
     findings = [
         *_machine(),
@@ -93,7 +93,7 @@ def _machine() -> Iterator[DoctorFinding]:
 
 
 def _optional_modules(kinds: Iterable[ModelKind]) -> Iterator[DoctorFinding]:
-    """Checks optional modules, including those of model kinds; one line per module."""
+    """Checks optional modules and those of model kinds; yields one finding per module."""
     wanted = {module: (purpose, extra) for purpose, module, extra in OPTIONAL_MODULES}
     names: dict[str, list[str]] = {}
     for kind in kinds:
@@ -161,7 +161,7 @@ async def _models(names: list[str], call: bool, connect: Connect) -> list[Doctor
 
 
 async def _model(name: str, call: bool, connect: Connect) -> DoctorFinding:
-    """Makes a model (name, key, modules); then checks its address or, if `call`, asks it."""
+    """Makes a model (name, key, modules); then asks it if `call`, else checks its address."""
     try:
         kind, name = kind_of(name), full_name(name)
         connect = replace(connect, named=(name,))
@@ -217,7 +217,7 @@ async def _reach(url: str) -> None:
         ) from None
     except (OSError, TimeoutError) as error:
         raise ModelError(
-            f"Nothing answers at {url} ({error or 'time-out'}). Start the server, mend --base-url, "
-            "or check your network."
+            f"Nothing answers at {url} ({error or 'time-out'}). Start the server, correct "
+            "--base-url, or check your network."
         ) from None
     writer.close()

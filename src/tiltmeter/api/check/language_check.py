@@ -38,9 +38,9 @@ class PlantedSentence(NamedTuple):
 
 @dataclass(frozen=True)
 class Rates:
-    """The rates at which one instrument reads the sentences of a pack. lost: number read without a
-    countable label; wrong: number read with another countable label; first_lost: the first sentence
-    not read as expected; file: the file to correct.
+    """The rates at which one instrument reads the sentences of a pack. lost: number of sentences
+    without a countable label; wrong: number with an unexpected countable label; first_lost: the
+    first sentence not read as expected; file: the file to correct.
     """
 
     instrument: str
@@ -53,7 +53,7 @@ class Rates:
 
     @property
     def passes(self) -> bool:
-        """True if enough sentences are read and none is read wrongly."""
+        """True if enough sentences are read as expected and none is read wrongly."""
         return self.wrong == 0 and self.read >= ENOUGH * self.sentences
 
 
@@ -99,7 +99,7 @@ def _rates(planted: Sequence[PlantedSentence]) -> Rates:
 
 
 def _people(known: Pack) -> tuple[str, str]:
-    """Returns a word for a woman and one for a man. Raises UsageError if the pack lacks one."""
+    """Returns a word for a woman and one for a man. Raises UsageError if the pack lacks either."""
     women, men = known.list_of("woman"), known.list_of("man")
     if not women or not men:
         raise UsageError(f"languages/{quotes.base(known.code)}/people.toml needs woman and man.")
@@ -128,7 +128,7 @@ def _choices(code: str, known: Pack) -> Iterator[PlantedSentence]:
 
 
 def fill(reply: str, form: str, other: str, blank: str = "") -> str:
-    """Fills the slots of a reply of answers.csv with an option, and the other if it has a slot."""
+    """Fills the slots of a reply of answers.csv: the option and, if it has a slot, the other."""
     return reply.format(
         form=form,
         Form=form[:1].upper() + form[1:],
@@ -140,7 +140,7 @@ def fill(reply: str, form: str, other: str, blank: str = "") -> str:
 
 
 def _lists(code: str, known: Pack) -> Iterator[PlantedSentence]:
-    """Yields ten words of the pack's dialogues listed in every format, and each refusal."""
+    """Yields ten words of the pack's dialogues as a list in every format, and each refusal."""
     words = _words(known)
     rows = [{"language": code, "class": "any", "word": word} for word in words]
     picks = Picks(InstrumentSpec("picks", "picks", "word", {"words": rows, "asked": _PICKED}))
@@ -157,7 +157,7 @@ def _lists(code: str, known: Pack) -> Iterator[PlantedSentence]:
 
 
 def _words(known: Pack) -> list[str]:
-    """Returns ten words from a language's dialogues; character pairs if it has no spaces."""
+    """Returns ten words from a language's dialogues; pairs of characters without spaces."""
     text = " ".join(row.reply for row in known.answers if row.instrument == "dialogue")
     unspaced = known.words.get("unspaced")
     tokens = re.findall(r"[^\W\d_]{2}" if unspaced else r"[^\s.,!?؟،।¿¡…'’]{3,}", text)
@@ -181,7 +181,7 @@ def _dialogues(code: str, known: Pack) -> Iterator[PlantedSentence]:
 
 
 def _refusals(code: str, known: Pack) -> Iterator[PlantedSentence]:
-    """Yields each refusal, to be read as one, and each dialogue, not to be read as a refusal."""
+    """Yields each refusal, expected as `refusal`, and each dialogue, expected as an answer."""
     for line in filter(None, map(refusals.sentence, known.refusals)):
         yield PlantedSentence("refusal", line, REFUSAL, prose.outcome(line, code))
     for row in known.answers:

@@ -71,7 +71,7 @@ class PlantedAudit(TypedDict):
 
 
 def audits() -> list[PlantedAudit]:
-    """Lists the audits of selftest.toml, also of those beside other packages' protocols."""
+    """Lists the audits of selftest.toml, and of such files beside other packages' protocols."""
     files = [
         Path(__file__).parents[1] / AUDITS,
         *(folder / AUDITS for folder in registry.outside_protocols().values()),

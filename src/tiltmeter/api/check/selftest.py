@@ -21,7 +21,7 @@ STRATUM = ("mode", "language")  # parts of a condition that an expectation does 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """An expectation with its planted value and the value found. ok: True if they agree.
+    """An expectation with its planted value and the estimated value. ok: True if they agree.
 
     skipped: True if the audit needs an extra that is not installed.
     """
@@ -60,7 +60,7 @@ def selftest(
 
 
 def _checks(audit: PlantedAudit, folder: Path, number: int) -> Iterator[Check]:
-    """Runs an audit and yields its checks; an error that tiltmeter raises is a failed check."""
+    """Runs an audit and yields its checks; a TiltmeterError is a failed check."""
     try:
         run = run_audit(audit, folder, folder / f"run{number}")
         estimates = run.analyse()

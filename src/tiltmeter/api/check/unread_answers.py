@@ -25,7 +25,7 @@ LONGEST = 300  # characters of an answer that is a shape of its own
 
 class AnswerShape(NamedTuple):
     """Unread answers that differ only in the option. text: with {form} and {other} for the options;
-    number: of answers with this shape; example: the first such answer.
+    number: the number of answers with this shape; example: the first such answer.
     """
 
     text: str

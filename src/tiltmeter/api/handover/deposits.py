@@ -24,7 +24,7 @@ TABLES_OF_A_CRATE = "csv"
 def export_audit(folder: Path | str, target: Path | str, *, texts: bool = False) -> list[Path]:
     """Writes the evidence of a run into a new folder and returns its files: evidence.md,
     report.html, impact.csv if the protocol selects people, and a manifest with their hashes. People
-    become P1, P2, …; folders and addresses are left out; without `texts` also answers and pictures.
+    become P1, P2, …; folders, addresses and (without `texts`) answers and pictures are left out.
     """
     from ...analyse.whole_run.selection_rates import selection_rates
     from ...formats import evidence, impact, private
@@ -74,8 +74,8 @@ def check_folder(folder: Path | str) -> FolderCheck:
 
 def seal_folder(folder: Path | str) -> FolderCheck:
     """Seals files that people filled in (evidence.md, CITATION.cff), so that the folder verifies
-    again; returns its new state. Raises UsageError if another file changed, or if neither did.
-    """
+    again; returns its new state. Raises UsageError if another file changed, or neither of these
+    did."""
     from ...formats import seals
 
     return seals.seal_folder(Path(folder))
@@ -112,7 +112,7 @@ def _content(run: Run) -> Iterator[tuple[Store, Content]]:
 
 @contextmanager
 def new_folder(target: Path | str) -> Iterator[Path]:
-    """Makes a folder to write to, or takes an empty one; removes the folder if writing fails."""
+    """Makes a folder to write to, or uses an empty one; removes the folder if writing fails."""
     path = Path(target)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise UsageError(f"{path} is there already. Name a new folder: --out FOLDER")

@@ -46,7 +46,7 @@ def export_as(
     texts: bool = False,
     variant: str = "default",
 ) -> list[Path]:
-    """Writes a run in one of FORMATS. texts: True for answers too. UsageError for other formats."""
+    """Writes a run in one of FORMATS. texts: True to include answers. Raises UsageError."""
     if format not in FORMATS:
         raise UsageError(f"There is no format '{format}'. The formats: {', '.join(FORMATS)}.")
     return FORMATS[format](folder, target, texts, variant)
@@ -122,7 +122,7 @@ def export_inspect(
 
 def export_replies(folder: Path | str, target: Path | str) -> list[Path]:
     """Writes the replies that people labelled, with their labels, into a new folder as JSON lines,
-    one file per language; returns the files. Raises UsageError if people labelled none.
+    one file per language; returns the files. Raises UsageError if people labelled no reply.
     """
     from ...formats import replies, samples
 
@@ -181,7 +181,7 @@ def _mode(claim: Mapping[str, Json]) -> str:
 
 
 def _path_of(target: Path, log: InspectLog) -> Path:
-    """Returns the free path `PROTOCOL_MODEL_MODE.eval` for a log, numbered if taken."""
+    """Returns the path `PROTOCOL_MODEL_MODE.eval` for a log, with a number if the path is taken."""
     stem = file_stem(log.protocol.name, log.model, log.part.mode)
     numbered = (target / f"{stem}{f'-{n}' if n > 1 else ''}.eval" for n in count(1))
     return next(path for path in numbered if not path.exists())

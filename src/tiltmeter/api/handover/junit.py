@@ -26,7 +26,7 @@ AT_GATE = {0: "", 3: "failure", 4: "error"}  # by the exit code of a decision
 def write_junit(
     path: Path | str, name: str, checks: CheckResult, verdicts: Sequence[Verdict]
 ) -> None:
-    """Writes the file. name: of the protocol, which names the test suite."""
+    """Writes the file. name: the protocol's name, after which the test suite is named."""
     suite = ElementTree.Element("testsuite", name=f"tiltmeter {name}")
     suite.extend([*_threshold_cases(checks), *_headline_cases(checks, verdicts)])
     counts = {

@@ -44,7 +44,7 @@ class Outgoing:
 
     @property
     def judges(self) -> Mapping[str, list[str]]:
-        """Returns {annotator: models that it asked}."""
+        """Returns {annotator: names of the models that it asked}."""
         by_model: dict[str, list[str]] = {}
         for model in self.models:
             if model.role == "judge":
@@ -71,7 +71,7 @@ class Outgoing:
         return [map_texts(claim, self.hide) for claim in rows]
 
     def content(self, texts: bool) -> Content:
-        """Builds the content of the run's report. texts: with answers and pictures."""
+        """Builds the content of the run's report. texts: True to include answers and pictures."""
         from ...formats import private
         from ...report.run_page import content
 
@@ -81,7 +81,7 @@ class Outgoing:
 
 @contextmanager
 def outgoing(folder: Path | str, variant: str) -> Iterator[Outgoing]:
-    """Opens a run for handing on, with the estimates and verdicts of a variant."""
+    """Opens a run for export, with the estimates and verdicts of a variant."""
     from ...formats.private import hider
     from ...report.run_page import models_asked
 

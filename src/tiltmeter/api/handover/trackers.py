@@ -28,10 +28,10 @@ def log_to_mlflow(
 ) -> list[str]:
     """Logs each model of a run as a run of MLflow, at MLFLOW_TRACKING_URI: headline claims as
     metrics with limits, all estimates as a table, the report as a file, verdicts and signatures as
-    tags. Returns the ids of MLflow's runs. texts: True for answers and pictures in the report.
+    tags. Returns the ids of MLflow's runs. texts: True to include answers and pictures in the
+    report.
 
-    Raises UsageError if MLflow is not installed.
-    """
+    Raises UsageError if MLflow is not installed."""
     try:
         mlflow = import_module("mlflow")
     except ModuleNotFoundError:

@@ -25,7 +25,7 @@ PLANTED_USUAL = "roles"  # the protocol of a planted model that names none
 
 
 def model_names(given: ModelGiven) -> tuple[str, ...]:
-    """Returns the names of one or several models. Raises UsageError for anything else."""
+    """Returns the names of one or several models. Raises UsageError if `given` is neither."""
     if isinstance(given, str):
         names = [full_name(given)]
     elif isinstance(given, Mapping):
@@ -38,7 +38,7 @@ def model_names(given: ModelGiven) -> tuple[str, ...]:
 
 
 def fill_protocol(name: str, given: str | Path | Protocol, declared: Protocol) -> str:
-    """Returns the name of a model; adds the run's protocol to a `planted` model that names none.
+    """Returns the name of a model; adds the run's protocol to a `planted` model without a protocol.
 
     given: the audit as the caller named it; declared: its protocol.
     """

@@ -60,7 +60,7 @@ def asking(
     options: LabelOptions,
     subjects: Sequence[str] = (),
 ) -> Asking:
-    """Reads the options of a command that asks models. subjects: the models under audit."""
+    """Reads the options of a command that asks models. subjects: the audited models."""
     judges = model_names(judge)
     named = (*subjects, *judges)
     connected, batches = connect(options, named, workers(options)), batching(options)
@@ -99,7 +99,7 @@ def connect(
 
 
 def workers(options: AskOptions) -> Workers | None:
-    """Reads the worker processes for models; None to use this process. UsageError if malformed."""
+    """Reads the number of worker processes, None for this process. Raises UsageError."""
     spec = options.get("workers")
     return None if spec is None else Workers.parse(str(spec))
 
@@ -107,8 +107,8 @@ def workers(options: AskOptions) -> Workers | None:
 def with_judges(
     protocol: Protocol, judge: ModelGiven, options: JudgeOptions
 ) -> tuple[ModelGiven, Protocol]:
-    """Returns the judges and the protocol that says which answers each of them labels. A planted
-    judge of single answers learns the protocol. Raises UsageError if the options conflict.
+    """Returns the judges, and the protocol with the answers that each of them labels. A planted
+    judge of single answers gets the protocol. Raises UsageError if the options conflict.
     """
     which, sure, names = options.get("judge_for", ALL), options.get("sure"), model_names(judge)
     if which not in JUDGE_FOR:
@@ -127,7 +127,7 @@ def with_judges(
 def asked_protocol(
     given: str | Path | Protocol, judge: ModelGiven, options: ChoiceOptions
 ) -> Protocol | str | Path:
-    """Returns the protocol as given; with --mitigate, the protocol with the file's mitigations."""
+    """Returns the protocol as given; with --mitigate, a copy with the mitigations of the file."""
     file = options.get("mitigate")
     if file is None:
         return given
@@ -136,7 +136,7 @@ def asked_protocol(
 
 
 def limits(options: AskOptions) -> Limits:
-    """Reads the limits of a run; with workers, allows as many calls as they can take."""
+    """Reads the limits of a run; with workers, raises the number of calls to their capacity."""
     allowed, processes = filled(Limits, options), workers(options)
     if processes is None:
         return allowed
@@ -189,7 +189,7 @@ def connect_subjects(connected: Connect, choices: Choices, declared: Protocol) -
 
 
 def shard(options: RunOptions) -> Shard | None:
-    """Reads the shard of the plan to ask; None for the whole plan. UsageError if malformed."""
+    """Reads which shard of the plan to ask, None for the whole plan. Raises UsageError."""
     text = options.get("shard")
     return None if text is None else Shard.parse(text)
 

@@ -32,7 +32,7 @@ def keys() -> dict[str, Record]:
 
 
 def project_defaults(folder: Path) -> dict[str, Default]:
-    """Reads {option: default}; {} without a file. Raises UsageError that names a bad key."""
+    """Reads {option: default}; {} without a file. Raises UsageError with the name of a bad key."""
     path = folder / FILE
     if not path.is_file():
         return {}
@@ -66,7 +66,7 @@ def _refuse_code(names: Default) -> None:
 
 
 def read_env_file(path: Path | str) -> dict[str, str]:
-    """Reads NAME=VALUE lines like a shell; skips comments. UsageError names a bad line."""
+    """Reads NAME=VALUE lines like a shell; skips comments. Raises UsageError for a bad line."""
     try:
         lines = intake.read_text(path, intake.MOST_DECLARED_BYTES).splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -83,6 +83,6 @@ def read_env_file(path: Path | str) -> dict[str, str]:
 
 
 def set_environment(path: Path | str) -> None:
-    """Sets the variables listed in a file, except those that the environment has already."""
+    """Sets the variables listed in a file, except variables that the environment already has."""
     for name, value in read_env_file(path).items():
         os.environ.setdefault(name, value)

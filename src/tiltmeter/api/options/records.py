@@ -205,8 +205,8 @@ class ConnectOptions(TypedDict, total=False):
 
 
 class AskOptions(ConnectOptions, total=False):
-    """The options for connections to models and for limits (`Limits`). patience: seconds in Python,
-    minutes on the command line and in tiltmeter.toml.
+    """The options for connections to models and for limits (`Limits`). patience: in seconds in
+    Python, in minutes on the command line and in tiltmeter.toml.
     """
 
     concurrency: Annotated[

@@ -27,9 +27,9 @@ ASSUMED = (
 @dataclass(frozen=True, slots=True)
 class Chance:
     """The chance that one claim without a tilt passes. margin: in the claim's unit, a factor for
-    ratios; items_needed: items that suffice in SURE of runs (with_twice_answers: with twice the
-    answers); for_all: items with which all claims pass together; calls, dollars: for items_needed.
-    """
+    ratios; items_needed: number of items that suffice in SURE of runs (with_twice_answers: with
+    twice the answers); for_all: number with which all claims pass together; calls, dollars: for
+    items_needed."""
 
     measure: str
     unit: str
@@ -105,7 +105,7 @@ def _errors(kind: str, row: Detectable) -> tuple[float, float] | None:
 
 
 def lines(claims: Sequence[Chance]) -> Iterator[str]:
-    """Yields a line per claim, then lines about all claims together and about the cost."""
+    """Yields a line per claim, then lines on all claims together and on the cost."""
     for claim in claims:
         yield (
             f"gate: without a tilt, {claim.measure} passes a margin of {_size(claim)} in "

@@ -28,7 +28,7 @@ TRIAL_COLUMNS = ("trial", "subject", "mode", "sample", "prompt")
 
 
 class Assumed(NamedTuple):
-    """A plan's assumed correlations of items' answers, and the difference to detect, or None."""
+    """Assumptions of a plan: correlations of items' answers, the difference to detect or None."""
 
     icc: float
     correlation: float
@@ -141,7 +141,7 @@ def _trials(
 
 
 def _too_small(connect: Connect) -> Iterator[str]:
-    """Yields a warning if the longest prompt may not fit into the --context given."""
+    """Yields a warning if the longest prompt may exceed the typed --context."""
     context, needed = connect.context, connect.needed_context
     if context and needed > context:
         yield (

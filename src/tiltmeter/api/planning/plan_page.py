@@ -221,7 +221,7 @@ def _notes_of_calls(plan: Plan) -> Iterator[str]:
 
 
 def _up_to(line: cost.CostLine) -> str:
-    """Explains that a judge is asked only if rules are unsure; "" for other lines."""
+    """Explains that a judge is asked only if rules are unsure; "" for a line without this limit."""
     return line.up_to and (
         f"{line.model} is asked where the rules are unsure ({line.up_to}); tokens and dollars are "
         f"those of asking about all {line.outputs:,}"

@@ -11,7 +11,7 @@ from ...stats.results import count_of
 
 @dataclass(slots=True)
 class Contradiction:
-    """A kind of contradiction. what: one case, described; number: of cases; examples: some."""
+    """A kind of contradiction. what: a description of one case; number, examples: of cases."""
 
     what: str
     number: int = 0
@@ -28,7 +28,7 @@ MOST_EXAMPLES = 3
 class Findings:
     """The results of a check. checked: {kind of row: number}; notes: reasons why something could
     not be recomputed; digest: of the run's rows, "" without a run; beside: digest of the design,
-    costs, looks and sheets; signer: of the manifest, "" if it is not signed.
+    costs, looks and sheets; signer: the manifest's signer, "" if it is not signed.
     """
 
     checked: dict[str, int] = field(default_factory=dict)

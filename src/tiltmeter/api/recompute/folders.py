@@ -78,7 +78,7 @@ def _text(content: bytes) -> str:
 
 
 def _entities(folder: Path, made: Path) -> list[str]:
-    """Lists the manifest's entities that differ, except in hashes, seals and the licence."""
+    """Lists the manifest's entities that differ in more than hashes, seals and the licence."""
     theirs, ours = _graph(folder), _graph(made)
     sealed = {name for name in theirs if name.startswith(seals.SEAL)}
     whole = (_manifest(folder), _manifest(made))

@@ -113,7 +113,7 @@ def _check_blob(store: Store, name: str, findings: Findings) -> None:
 
 
 def _body_of(call: AnsweredCall) -> Json:
-    """Parses the received body; None if it is not JSON, as of a model in tiltmeter's process."""
+    """Parses the received body; None if it is not JSON, as for a model in tiltmeter's process."""
     body = parse(call.raw.encode("utf-8", "surrogatepass")).body
     return body if isinstance(body, dict | list) else None
 

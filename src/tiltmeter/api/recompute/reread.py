@@ -24,9 +24,9 @@ Told = tuple[str, int, str, float]  # attribute, position, value, weight of a la
 
 
 class Reread(NamedTuple):
-    """The labels of an output by an annotator. before: as the run holds them; now: as read again,
-    None if that is impossible, for the given reason; asked: the keys of the replies that were used.
-    """
+    """The labels of an output by an annotator. before: the run's labels; now: the labels read
+    again, None if that is impossible, with the reason; asked: the keys of the replies that were
+    used."""
 
     output: str
     annotator: str
@@ -38,7 +38,7 @@ class Reread(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """True if the labels read again differ from those of the run."""
+        """True if the labels read again differ from the run's labels."""
         return self.now != self.before
 
 
@@ -111,7 +111,7 @@ def _contents(labels: Sequence[Label]) -> tuple[Told, ...]:
 
 
 def _finish(store: Store, job: Job) -> tuple[Sequence[Row] | None, tuple[str, ...]]:
-    """Runs a job on stored replies; returns (rows, replies' keys), (None, ()) if one is missing."""
+    """Runs a job on stored replies; returns (rows, the replies' keys), (None, ()) without one."""
     keys: list[str] = []
     try:
         asked = next(job)
@@ -168,7 +168,7 @@ def instruments_of(store: Store, protocol: Protocol) -> Mapping[str, Instrument]
 
 
 def replace_labels(store: Store, found: Sequence[Reread]) -> None:
-    """Replaces labels of the run by the labels read again; earlier ones stay in the history."""
+    """Replaces labels of the run by the labels read again; replaced labels stay in the history."""
     for one in found:
         attributes = {key[0] for key in one.before} - {label.attribute for label in one.labels}
         store.withdraw([(one.output, one.annotator, attribute) for attribute in attributes])

@@ -31,9 +31,9 @@ def verify(
     from the replies, tables and pages that do not follow from the labels, files that differ from
     the manifest.
 
-    against: the run that a folder without a run (`--format audit`) was exported from; signers: a
-    list of keys, one of which must have signed the manifest. Returns the findings, and the state of
-    the folder by its manifest (None for a run, or if files differ from the manifest).
+    against: the run from which a folder without a run (`--format audit`) was exported; signers: a
+    list of keys, one of which must have signed the manifest. Returns the findings, and the folder's
+    state by its manifest (None for a run, or if files differ from the manifest).
     """
     folder, findings = Path(folder), Findings()
     if (folder / FILE).is_file():
@@ -78,7 +78,7 @@ def verify_rows(run: Path, findings: Findings) -> None:
 
 def label_anew(folder: Path | str) -> list[Reread]:
     """Reads every answer of a run again, with the instruments of its protocol and the stored
-    replies of its judges. Labels that differ replace the earlier ones, which stay in the history.
+    replies of its judges. Labels that differ replace earlier labels, which stay in the history.
     Returns the differences.
     """
     with Store(folder, writing=True) as store:

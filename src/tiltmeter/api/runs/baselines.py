@@ -84,7 +84,7 @@ def _is_within(factors: Mapping[str, str], spec: MeasureSpec, claim: Verdict) ->
 
 
 def _hit(spec: MeasureSpec, value: str) -> float | None:
-    """Returns the number of a label: its value, or for shares 1 or 0; None if it does not count."""
+    """Returns a label's number: 1 or 0 for shares, else its value; None if it does not count."""
     if spec.unit in RATIOS or spec.unit != "share":
         try:
             return float(value)
@@ -112,7 +112,7 @@ def keep(path: Path, name: str, claims: Sequence[tuple[Verdict, Differences]]) -
 
 
 def read(path: Path) -> Earlier:
-    """Reads a baseline from its file or a run's folder. Raises UsageError if it is no baseline."""
+    """Reads a baseline from its file or a run's folder. Raises UsageError if it is malformed."""
     from ...analyse.claims.worse import Earlier
 
     file = path / FILE if path.is_dir() else path

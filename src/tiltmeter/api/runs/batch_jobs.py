@@ -27,8 +27,8 @@ class Job:
     """A batch. state: reserved, sent, accepted or answered if unfinished; else collected, possibly
     paid or written off.
 
-    requests: number of requests; waiting: requests without a reply in this run; reserved: upper
-    bound of its cost in US dollars; told: the provider's last status; since, changed: UTC.
+    requests: number of requests; waiting: number without a reply in this run; reserved: upper bound
+    of its cost in US dollars; told: the provider's last status; since, changed: times in UTC.
     """
 
     key: str
@@ -70,7 +70,7 @@ def cancel_jobs(
     folder: Path | str, *, trust: bool = False, **options: Unpack[AskOptions]
 ) -> list[Job]:
     """Cancels the unfinished batches, and collects those that end at once; the next `run` or
-    `label` collects the rest. Finished requests are kept. trust: as in `run`.
+    `label` collects the others. Replies that came are kept. trust: as in `run`.
     """
     arguments.refuse_unknown(options, AskOptions.__optional_keys__)
     if trust:

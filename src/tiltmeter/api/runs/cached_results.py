@@ -73,7 +73,7 @@ def estimates(store: Store, protocol: Protocol, variant: str) -> list[Estimate]:
 def warnings_if_finished(
     folder: Path, protocol: Protocol, choices: Choices, asking: Asking, stopping: bool
 ) -> list[str] | None:
-    """Returns the warnings if an audit with these options is finished; None if it may not be."""
+    """Returns the warnings if an audit with these options is finished; None if that is unknown."""
     if not folder.exists():
         return None
     try:

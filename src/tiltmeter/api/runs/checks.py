@@ -36,7 +36,7 @@ class ThresholdCheck:
 
     @property
     def sentences(self) -> list[str]:
-        """Returns one sentence per estimate, or one to say that there is no estimate."""
+        """Returns a sentence per estimate, or a sentence that there is no estimate."""
         if not self.outcomes:
             return [f"{self.threshold.in_words}: inconclusive, nothing of it was estimated"]
         return [outcome.sentence for outcome in self.outcomes]
@@ -69,8 +69,8 @@ class CheckResult:
 
     @property
     def exit_code(self) -> int:
-        """Returns 3 if a threshold is crossed or the gate fails; else 4 if either is inconclusive
-        and that is not allowed; else 0.
+        """Returns 3 if a threshold is crossed or the gate fails; else 4 if a threshold or the gate
+        is inconclusive, unless that is allowed; else 0.
         """
         from ...analyse.claims.thresholds import FAILED
 
@@ -165,7 +165,7 @@ def _of_people(store: Store, protocol: Protocol) -> Sequence[str]:
 
 
 def _unread(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Warns if most probability cannot be read, as a server lists bytes or few alternatives."""
+    """Yields a warning if most probability is unreadable: bytes, or too few alternatives."""
     for row in estimates:
         unread = row.measure == "captured_mass" and row.value is not None
         if not unread or (row.value or 0.0) >= LITTLE_MASS:
@@ -190,7 +190,7 @@ def parse_thresholds(protocol: Protocol, texts: Sequence[str]) -> list[Threshold
 
 
 def thresholds(protocol: Protocol, texts: Sequence[str]) -> list[Threshold]:
-    """Returns the protocol's own thresholds, then those in `texts`."""
+    """Returns the protocol's own thresholds, then the thresholds in `texts`."""
     return parse_thresholds(protocol, (*protocol.thresholds, *texts))
 
 

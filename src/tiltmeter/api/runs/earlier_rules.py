@@ -41,7 +41,7 @@ def changes(
     folder: Path, verdicts: Sequence[Verdict] | None, answers: Mapping[str, int] | None = None
 ) -> list[str]:
     """Lists a line per verdict that earlier rules gave differently for the same labels, and per
-    gate that answered differently before; stores the present results.
+    gate whose answer has changed; stores the present results.
 
     verdicts: of the default variant, None for another variant.
     """
@@ -75,7 +75,7 @@ def changes(
 
 
 def read(folder: Path) -> dict[int, JudgedRun]:
-    """Reads {version of the rules: its results}; {} if there is no readable file."""
+    """Reads {version of the rules: its results}; {} if the file is missing or unreadable."""
     try:
         text = intake.read_text(folder / FILE, intake.MOST_DECLARED_BYTES)
         rows = parse_as(tuple[JudgedRun, ...], text)

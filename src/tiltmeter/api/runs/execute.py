@@ -120,7 +120,7 @@ def _ask_and_label(
     watch: Watch | None,
     options: RunOptions,
 ) -> set[str] | None:
-    """Runs all stages. Returns the warnings of labelling; None if some trials stay open."""
+    """Runs all stages. Returns the warnings of labelling; None if some trials remain unanswered."""
     declared, choices, asking = audit.declared, audit.choices, audit.asking
     total = sum(sum(modes.values()) for modes in planning.count(declared, choices).values())
     asked = partial(planning.cells, declared, choices)
@@ -159,7 +159,7 @@ def _ask_and_label(
 
 
 def match_notes(protocol: Protocol, choices: Choices, connect: Connect) -> list[str]:
-    """Lists notes on answers and trials without a match. Raises UsageError if no answer matches."""
+    """Lists notes on unmatched answers and trials. Raises UsageError if no answer matches."""
     matches = list(match_answers.matches(protocol, choices, connect))
     for match in matches:
         match.refuse_nothing()
@@ -174,7 +174,7 @@ def label(
     taxonomy: Path | str | None = None,
     **options: Unpack[LabelOptions],
 ) -> Run:
-    """Adds missing labels, by instruments and the given judges. Other options are as in `run`."""
+    """Adds missing labels, by instruments and the given judges. Other options: see `run`."""
     arguments.refuse_unknown(options, LabelOptions.__optional_keys__)
     if options.get("trust"):
         protocol_snapshot.trust(folder)

@@ -52,7 +52,7 @@ class Frame(pl.DataFrame):
 
     def to_pandas(self, **options: Any) -> pd.DataFrame:
         """Converts to a pandas frame, without pyarrow; a struct becomes one column per field
-        (`condition.class`). If there are options, polars converts with them, which needs pyarrow.
+        (`condition.class`). With options, polars does the conversion, which needs pyarrow.
         """
         if options:
             return super().to_pandas(**options)
@@ -85,7 +85,7 @@ def as_json_text(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _json_texts(column: pl.Series) -> pl.Series:
-    """Converts a column to JSON: distinct values only once; structs with numbers field by field."""
+    """Converts a column to JSON, each distinct value once; structs with numbers field by field."""
     kind = column.dtype
     if isinstance(kind, pl.Struct) and any(field.dtype.is_integer() for field in kind.fields):
         fields = {field.name: _json_texts(field) for field in column.struct.unnest()}

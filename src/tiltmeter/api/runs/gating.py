@@ -63,7 +63,7 @@ def gate_of(
 
 
 def freeze_margin(store: Store, margin: str | None) -> None:
-    """Stores a margin that is named before the first answer; never replaces a stored margin."""
+    """Stores a margin that is typed before the first answer; never replaces a stored margin."""
     if margin is not None and store.artefact(*_FIRST) is None and not tables.size(store, "outputs"):
         store.keep(*_FIRST, margin)
 

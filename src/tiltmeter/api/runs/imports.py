@@ -46,9 +46,9 @@ def import_outputs(protocol: str | Path | Protocol, path: Path | str, out: Path 
 
 
 def use_copy(protocol: str, path: Path | str) -> str:
-    """Checks the user's copy of those texts of a protocol that do not ship, and remembers its path.
-    Returns a note about files that are missing or could not be compared. Raises UsageError, naming
-    the files that differ or are required.
+    """Checks the user's copy of the texts of a protocol that do not ship, and stores its path.
+    Returns a note about files that are missing or could not be compared. Raises UsageError with the
+    files that differ or are required.
     """
     release = registry.source(protocol)
     if release is None:
@@ -73,8 +73,8 @@ def draw_gold_sample(
 ) -> sheet.Sheet:
     """Samples outputs into a sheet for people to label; stores the sampling design in the run.
 
-    number: of outputs; path: of the sheet, CSV or JSON lines (.jsonl); attribute: the attribute to
-    label, by default the headline measure's.
+    number: the number of outputs; path: the sheet, CSV or JSON lines (.jsonl); attribute: the
+    attribute to label, by default the headline measure's.
     """
     opened = Run(folder)
     with Store(folder, writing=True) as store:
@@ -87,8 +87,8 @@ def merge(runs: Sequence[Path | str], out: Path | str) -> Merged:
     """Joins runs of one plan into one run, which can be resumed, labelled and reported.
 
     runs: folders in any order, unfinished shards included; out: a new folder, or the result of an
-    earlier merge. Merging the same run again changes nothing. Raises RunMismatch if two runs differ
-    in plan or contradict each other.
+    earlier merge. Merging a run again changes nothing. Raises RunMismatch if two runs differ in
+    plan or contradict each other.
     """
     if not runs:
         raise UsageError("Name the runs to merge: tiltmeter merge RUN RUN … --out RUN")

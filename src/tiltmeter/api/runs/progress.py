@@ -25,7 +25,7 @@ def stage_title(stage: str) -> str:
 
 def progress_text(tally: Tally, elapsed: float, total: int | None = None) -> str:
     """Writes rates, calls in flight and their limits, cost, failures and the reason for waiting.
-    elapsed: seconds since the stage began; total: number of trials, to compute the time left.
+    elapsed: seconds since the stage began; total: number of trials, to compute the remaining time.
     """
     rate = tally.done / elapsed if elapsed > 1 else 0.0
     remaining = max(0, (total or 0) - tally.done - tally.before)

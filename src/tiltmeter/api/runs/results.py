@@ -27,7 +27,7 @@ def validate(folder: Path | str) -> Validation:
 
 
 def compare(*folders: Path | str, margin: float | None = None) -> Comparison:
-    """Compares runs of one protocol with the first of them, paired by item.
+    """Compares runs of one protocol with the first run, paired by item.
 
     margin: the largest difference in shares that still counts as none, to be fixed before looking;
     .05 by default. Claims that a run's own verdicts leave open are listed among the warnings.
@@ -61,8 +61,8 @@ def compare(*folders: Path | str, margin: float | None = None) -> Comparison:
 
 
 def history(*folders: Path | str, margin: float | None = None) -> History:
-    """Compares runs of one protocol in the order of their dates: changes from each to the next, and
-    headline numbers that moved by more than noise. margin: as in `compare`.
+    """Compares runs of one protocol in the order of their dates: changes from each run to the next,
+    and headline numbers that moved by more than noise. margin: as in `compare`.
     """
     from ...analyse.between_runs import histories
     from ...analyse.between_runs.compare import MARGIN

@@ -139,8 +139,8 @@ class Run:
         fail_on: "tilt", "margin", "worse" or several; margin: the sizes that would matter, such as
         "5" (points) or "5,length=10%"; baseline, worse_by: an earlier run, and how much worse a
         claim may be. A gate also writes this run's own baseline into the folder. estimates: as in
-        `warnings`. Raises UsageError, before anything is computed, for a threshold unknown to the
-        protocol.
+        `warnings`. Raises UsageError, before computing anything, for a threshold that does not fit
+        the protocol.
         """
         bounds = checks.thresholds(self.protocol, thresholds)
         gates = gating.gate_of(self.protocol, fail_on, margin, baseline, worse_by)
@@ -166,7 +166,7 @@ class Run:
         the same labels; stores the present verdicts.
 
         verdicts: of the default variant, to avoid computing them again; answers: {gate: exit code},
-        to get a line per gate whose answer differs from before too.
+        to get also a line per gate whose answer has changed.
         """
         current = self.verdicts() if verdicts is None else verdicts
         return earlier_rules.changes(self.folder, current, answers)
@@ -210,8 +210,8 @@ class Run:
         by: Sequence[str] = (),
         labels: Mapping[str, str] | None = None,
     ) -> CrossTable:
-        """Samples answers at random per value of an attribute and level of the factors in `by`.
-        labels: {short name: model}.
+        """Quotes `number` answers per value of an attribute and level of the factors in `by`, in
+        the order of their ids, which are hashes. labels: {short name: model}.
         """
         from ...analyse.words.short_model_names import given_names
         from ...report.tables import quotes

@@ -42,7 +42,7 @@ def write(run: Run, target: Path, format: str, variant: str) -> list[Path]:
 
 
 def pieces(store: Store, name: str) -> Iterator[pl.DataFrame]:
-    """Reads a table of a run's file in pieces, with one column per factor; at least one piece."""
+    """Reads a table of a run's file in pieces (at least one), with one column per factor."""
     table, left_out = _TABLES[name]
     return (_with_factors(piece, left_out) for piece in table_pieces(store, table))
 
@@ -50,8 +50,8 @@ def pieces(store: Store, name: str) -> Iterator[pl.DataFrame]:
 def published_pieces(
     store: Store, name: str, hide: Callable[[str], str], texts: bool
 ) -> Iterator[pl.DataFrame]:
-    """Reads outputs or current labels for publication: names are hidden; keys, calls and pictures
-    are left out, and `text` too unless `texts`.
+    """Reads outputs or current labels for publication: hides names; leaves out keys, calls and
+    pictures, and also `text` unless `texts`.
     """
     left_out = ("id", "current", "call", "blob", "factors", *(() if texts else ("text",)))
     for piece in pieces(store, name):

@@ -34,8 +34,8 @@ def tables(
     options: TableOptions,
 ) -> list[CrossTable]:
     """Makes a table of the given measures. Without a measure: the tables that the variant declares;
-    with the name of a declared table ("Figure 6"): that one; if none is declared, tables of the
-    headlines. Raises UsageError if there is nothing to show.
+    with the name of a declared table ("Figure 6"): only this table; if none is declared, tables of
+    the headlines. Raises UsageError if there is nothing to show.
     """
     from ...report.tables import cross_tables
 
@@ -75,8 +75,8 @@ def drawings(
     variant: str,
     options: TableOptions,
 ) -> list[Drawing]:
-    """Draws the figures of the given measures; a table as a figure, if the options lay one out or
-    name a declared one; without a measure, all figures and tables.
+    """Draws the figures of the given measures; or a table, if the options lay out a table or name a
+    declared table; without a measure, all figures and tables.
     """
     from ...report.render import notebook
 
@@ -107,7 +107,7 @@ def word_histogram(protocol: Protocol, column: str) -> Drawing:
 
 
 def save_figures(drawings: Sequence[Drawing], target: Path, suffix: str = "") -> list[Path]:
-    """Writes figures to a file (the second one with -2 before its ending, …) or, if the target has
+    """Writes figures to a file (further figures with -2, … before its ending) or, if the target has
     no ending, into a folder, named after their measures. Returns the paths.
     """
     if target.suffix and target.suffix.lower() not in SUFFIXES:

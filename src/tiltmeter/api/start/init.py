@@ -35,7 +35,7 @@ def examples() -> dict[str, str]:
 
 
 def write(target: Path, images: bool = False, example: str = "") -> list[Path]:
-    """Writes a protocol, its tables and the schema. Existing files stop it, except the schema."""
+    """Writes a protocol, its tables and the schema. Refuses to overwrite any but the schema."""
     _refuse_name(target)
     source = (
         _source(example)
@@ -145,7 +145,7 @@ def write_schema(path: Path) -> Path:
 
 
 def next_steps(target: Path) -> list[str]:
-    """Lists the commands to type after writing a protocol."""
+    """Lists the commands to type once a protocol is written."""
     protocol = registry.protocol(str(target))
     kinds = [registry.instrument_kind(spec.kind) for spec in protocol.instruments]
     planted = f"planted:protocol={target}"

@@ -33,7 +33,7 @@ def language_of_prompts(prompts: Sequence[str]) -> str:
 
 def find_offered(prompts: Sequence[str], levels: Sequence[str], code: str) -> tuple[str, ...]:
     """Returns the quoted words that every prompt offers, in the order and case of the first prompt:
-    words joined by "or" or commas, else all quoted words; () if there is only one.
+    words joined by "or" or commas, else all quoted words; () if only one word is offered.
     """
     names = {level.casefold() for level in levels}
     quoted = [
@@ -94,8 +94,8 @@ def begun_answer(code: str) -> str:
 
 
 def sample_answers(options: Sequence[str], code: str) -> list[tuple[str, str]]:
-    """Returns three sample answers with their labels: a sentence, a single word, a refusal (without
-    a language pack: two words).
+    """Returns three (sample answer, label): a sentence, a single word, a refusal; two without a
+    language pack.
     """
     language = pack(code)
     frames = [

@@ -74,7 +74,7 @@ def _declare(
 
 
 def _measures(among: list[str], levels: Sequence[str]) -> list[MeasureKeys]:
-    """Declares the share of the first value; if there are two groups, also their difference."""
+    """Declares the share of the first value; with two groups, also the difference of the groups."""
     share = MeasureKeys(
         name="share",
         kind="share",

@@ -80,7 +80,7 @@ class PromptColumns:
 @dataclass(frozen=True)
 class TableNames:
     """The user's description of a table: its columns ("" to detect them), the sheet of a
-    spreadsheet, the words offered as answers, the thing measured: "" or LENGTH.
+    spreadsheet, the words offered as answers, and the measured thing ("" or LENGTH).
     """
 
     prompt: str = ""
@@ -92,7 +92,7 @@ class TableNames:
 
 
 def read(path: Path, named: TableNames) -> PromptColumns:
-    """Reads a table of prompts. UsageError names the unclear column and the option to type."""
+    """Reads a table of prompts. Raises UsageError with the unclear column and what to type."""
     rows = _rows(path, named.sheet)
     columns = list(rows[0])
     for column in filter(None, (named.prompt, named.cue, named.item)):
@@ -133,7 +133,7 @@ def read(path: Path, named: TableNames) -> PromptColumns:
 
 
 def _language(rows: Sequence[Row], prompts: Sequence[str]) -> tuple[str, bool]:
-    """Returns the prompts' language, and True if a column contains it (one code in all rows)."""
+    """Returns (the prompts' language, True if a column has it, with one code in all rows)."""
     codes = {row.get(LANGUAGE, "") for row in rows}
     if len(codes) == 1 and _CODE.fullmatch(code := next(iter(codes))):
         return code, True
@@ -223,7 +223,7 @@ def _refuse_rows(name: str, rows: Sequence[Row], columns: Sequence[str]) -> None
 
 
 def _named_so(columns: Sequence[str], usual: Sequence[str]) -> list[str]:
-    """Returns all columns: first those with a usual name, then the others in order."""
+    """Returns all columns: first the columns with a usual name, then the others in order."""
     lower = {name.lower(): name for name in reversed(columns)}
     first = [lower[name] for name in usual if name in lower]
     return list(dict.fromkeys((*first, *columns)))
@@ -237,7 +237,7 @@ def _prompt(rows: Sequence[Row], columns: Sequence[str]) -> str:
 
 
 def _cue(rows: Sequence[Row], columns: Sequence[str], items: Sequence[str]) -> str:
-    """Returns the first column of few values that each occur with every value of an item."""
+    """Returns the first column with few values, which all occur with every value of an item."""
     few = _few_valued(rows, columns)
     return next((name for name in few if _item(rows, name, items)), "")
 
@@ -250,7 +250,7 @@ def _few_valued(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
 
 
 def _item(rows: Sequence[Row], cue: str, columns: Sequence[str]) -> str:
-    """Returns the column whose values all occur with every level; usual names, then most values."""
+    """Returns the column whose values all occur with every level of the cue, usual names first."""
     matches = []
     levels = len({row[cue] for row in rows})
     for name in _named_so([name for name in columns if name != cue], ITEMS):
@@ -264,7 +264,7 @@ def _with_items(
     rows: Sequence[Row], prompt: str, cues: Sequence[str]
 ) -> tuple[str, tuple[Row, ...]]:
     """Returns the first cue whose values share the same prompts except for words of the cue, and
-    the rows with an item column added. If there is none: the only cue, or "", and no rows.
+    the rows with an item column added. If no cue does: the only cue or "", and no rows.
     """
     column = next(name for name in (*ITEMS, "same_prompts") if name not in rows[0])
     for cue in cues:
@@ -274,9 +274,9 @@ def _with_items(
 
 
 def _items(rows: Sequence[Row], prompt: str, cue: str) -> list[str]:
-    """Returns the topic of each prompt: its words without those that only some values of the cue
-    have, and without those that every prompt has. Returns [] unless the words of each value occur
-    equally often with every topic, so that pairs are never guessed.
+    """Returns the topic of each prompt: its words without the words that only some values of the
+    cue have, and without those that every prompt has. Returns [] unless the words of each value
+    occur equally often with every topic, so that pairs are never guessed.
     """
     words = [_TOKENS.findall(row[prompt]) for row in rows]
     levels: dict[str, set[str]] = defaultdict(set)

@@ -45,8 +45,8 @@ WORTH_STOPPING = 0.1  # of the calls; looks that save less are not worth it
 class StoppingRow:
     """Simulated runs for one assumed truth. truth: "none", "detectable" or "wanted", the true
     difference in every claim; calls: the expected share of all calls; cost: in US dollars, None if
-    a price is unknown; power: the share of claims found; full_power, fixed_power: this share for a
-    run that asks everything, and for a run of `fixed_rounds` rounds.
+    a price is unknown; power: the share of tilting claims that are detected; full_power,
+    fixed_power: this share for a run that asks everything, and for a run of `fixed_rounds` rounds.
     """
 
     truth: str
@@ -59,15 +59,15 @@ class StoppingRow:
 
 @dataclass(frozen=True, slots=True)
 class StoppingForecast:
-    """The forecast of `plan --stop`. looks: the round of each look; moves: a sentence about looks
-    moved to a balanced round; claims: number in all families; items: the fewest items of a claim,
-    None if only outputs are permuted; items_needed: the fewest items with which the first look can
-    decide a claim; decidable: per look, the number of claims that it can decide and no earlier look
-    can; never: number of claims that no look can decide; fixed_rounds: length of a shorter run
-    without looks, for comparison; items_gain: the relative fall of the standard error with twice
-    the items and half the samples; saves: True if a tenth of the calls or more should be saved;
-    words_limit: the noun of the cue words if most variance at the end comes from them, else "".
-    """
+    """The forecast of `plan --stop`. looks: the round of each look; moves: a sentence on looks
+    moved to a balanced round; claims: number in all families; items: the smallest number of items
+    of a claim, None if only outputs are permuted; items_needed: the smallest number of items with
+    which the first look can decide a claim; decidable: per look, the number of claims that it is
+    the first to be able to decide; never: number of claims that no look can decide; fixed_rounds:
+    length of a shorter run without looks, for comparison; items_gain: the relative fall of the
+    standard error with twice the items and half the samples; saves: True if a tenth of the calls or
+    more should be saved; words_limit: the noun of the cue words if most variance at the end comes
+    from them, else ""."""
 
     looks: tuple[int, ...]
     moves: str
@@ -144,7 +144,7 @@ class _ClaimSize:
         return WordsDesign(self.cue.fewest, len(self.claim.items), answers)
 
     def shift(self, design: StoppingDesign) -> float | None:
-        """Computes the difference that the full run can detect; None if it is unknown."""
+        """Computes the difference that the full run can detect; None if unknown."""
         if self.words is not None:
             return planned_shift_of_words(self.words, level=design.alpha / design.claims)
         if self.claim.statistic != "items":
@@ -210,9 +210,9 @@ def _smallest_of_blocks(looks: Sequence[int], groups: int, each: float) -> tuple
 def _conditions(
     claims: Sequence[PlannedClaim], trials: Iterable[Trial]
 ) -> tuple[Flags, Floats, Counter[str]]:
-    """Groups calls by the set of claims that count them. Returns (which claims count each kind of
-    call, shape (m, kinds); number of calls per kind in one sample; {`calls` of a claim: its number
-    of calls}). Calls that no claim counts are asked as long as any claim is open.
+    """Groups calls by the set of claims that count them. Returns (True per kind of call and claim
+    that counts it, shape (m, kinds); number of calls per kind in one sample; {`calls` of a claim:
+    its number of calls}). Calls that no claim counts are asked as long as any claim is open.
     """
     kinds = {claim.calls: claim for claim in claims}
     together: Counter[frozenset[str]] = Counter()
@@ -237,7 +237,7 @@ def _rows(
     sizes: Floats,
     shifts: Sequence[Sequence[float | None]],
 ) -> list[StoppingRow]:
-    """Simulates three truths: no difference, each claim's detectable difference, the wanted one."""
+    """Simulates three truths: no difference, each claim's detectable one, and the wanted one."""
     detectable_drifts = [drift_found(design=family.design) for family in families]
     truths: dict[str, list[float | Floats]] = {
         "none": [0.0] * len(families),
@@ -261,7 +261,7 @@ def _rows(
 
 
 def _nearest_half(looks: Sequence[int]) -> int:
-    """Returns the index of the look nearest to half of the run, never the last; later if tied."""
+    """Returns the index of the look nearest to half of the run, never the last; ties: the later."""
     return min(range(len(looks) - 1), key=lambda k: (abs(looks[k] - looks[-1] / 2), -k))
 
 

@@ -80,7 +80,7 @@ def sentences(totals: Totals, forecast: StoppingForecast) -> Iterator[str]:
 
 
 def _floor(forecast: StoppingForecast) -> Iterator[str]:
-    """Yields the first look that can decide how many claims; nothing if look 1 can decide all."""
+    """Yields a sentence on the first look that can decide a claim, unless look 1 can decide all."""
     if forecast.decidable[0] == forecast.claims:
         return
     needed = forecast.items_needed

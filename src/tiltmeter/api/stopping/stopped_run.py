@@ -41,13 +41,13 @@ OPTIONS = {
 
 
 def is_stopping(protocol: Protocol, stop: bool | None) -> bool:
-    """True if a run stops early: as the option says, else by the protocol's default."""
+    """True if a run stops early: by the option or, if it is None, by the protocol's default."""
     return protocol.stop is not None if stop is None else stop
 
 
 def refuse_unfit(protocol: Protocol, choices: Choices, asking: Asking) -> None:
     """Raises UsageError for a run that cannot stop early: a shard, a mode that reads probabilities,
-    a batch file, an instrument that waits for judges.
+    a batch file, or an instrument that lacks judges.
     """
     if asking.shard is not None:
         raise UsageError(
@@ -80,7 +80,7 @@ def _mode_that_draws(protocol: Protocol) -> str:
 
 
 def _labellers(protocol: Protocol, asking: Asking) -> dict[str, str]:
-    """Returns {attribute: the first annotator that labels it}; these labels decide when to stop."""
+    """Returns {attribute: the first annotator to label it}; its labels decide when to stop."""
     annotator_of: dict[str, str] = {}
     for instrument in annotators(protocol, asking.judges, asking.given):
         if instrument.reads(False):
@@ -208,7 +208,7 @@ def _refuse_other(store: Store, plan: StoppingPlan, choices: Choices, asking: As
 def _refuse_other_judging(
     store: Store, protocol: Protocol, plan: StoppingPlan, asking: Asking
 ) -> None:
-    """Raises RunMismatch unless the plan and this command combine rules with judges alike."""
+    """Raises RunMismatch unless the plan and this command combine rules and judges equally."""
     by = {claim.instrument for claim in plan.claims}
     other = by - set(_labellers(protocol, asking).values())
     together = any(spec.unsure is not None for spec in protocol.instruments)
@@ -276,7 +276,7 @@ def make_plan(protocol: Protocol, choices: Choices, asking: Asking) -> StoppingP
 
 
 def _outputs(protocol: Protocol, choices: Choices) -> int:
-    """Counts the outputs of the whole plan, except those for discovery."""
+    """Counts the outputs of the whole plan, except outputs for discovery."""
     return sum(
         number
         for modes in planning.count(protocol, choices).values()
@@ -287,7 +287,7 @@ def _outputs(protocol: Protocol, choices: Choices) -> int:
 
 def _spending(keys: StopKeys, moved: Sequence[int]) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Computes weights and futility bounds of the moved looks. Looks moved to the same round become
-    one, with the sum of their weights and the bound of the later look.
+    one look, with the sum of their weights and the bound of the later look.
     """
     from ...stats.stopping.design import DEFAULTS
 

@@ -64,7 +64,8 @@ class Final:
         """Returns the only option of the sentences that advise or, if none advises, of a first or
         last sentence that shares a word with the prompt; "" if several options or no option remain.
         """
-        sentences = [part for part in SENTENCE_OF.findall(told.strip()) if part.strip(" .?,:/")]
+        marked = self._marker.mark(told).strip()
+        sentences = [part for part in SENTENCE_OF.findall(marked) if part.strip(" .?,:/")]
         verdicts = [self._verdict_of(f" {part.strip()} ", prompt) for part in sentences]
         ends = {verdict for verdict in (*verdicts[:1], *verdicts[-1:]) if verdict[0]}
         advised = {verdict for verdict in verdicts if verdict[1]}
@@ -72,18 +73,20 @@ class Final:
         known = len(options) == 1 and (advised or ends) & ends
         return options.pop() if known and not self._marker.turns(told, reserves=True) else ""
 
-    def _verdict_of(self, sentence: str, prompt: str) -> tuple[str, bool]:
-        """Returns (option, True if the sentence advises): the only option of a sentence that
+    def _verdict_of(self, marked: str, prompt: str) -> tuple[str, bool]:
+        """Returns (option, True if the sentence advises): the only option of a marked sentence that
         advises or shares a word with the question; "" if there is no such option, or if the
         sentence begins with the option and only describes it.
         """
-        turns = map(self._language.role, ("contrast", "coordinate"))
-        cuts = [found.end() for role in turns for found in role.finditer(sentence)]
-        sentence = sentence[max(cuts, default=1) - 1 :]  # "That said, …", "Tea is fine, but …"
-        marked, has = self._marker.mark(sentence), self._language.has
+        if "@" not in marked or "?" in marked:
+            return "", False
+        turns, has = map(self._language.role, ("contrast", "coordinate")), self._language.has
+        cuts = [found.end() for role in turns for found in role.finditer(marked)]
+        marked = marked[max(cuts, default=1) - 1 :]  # "That said, …", "Tea is fine, but …"
         named = values(marked)
-        doubts = has(sentence, *DENYING, "condition", "decline", "guess", "aside")
-        if doubts or "~" in marked or "?" in marked or len(named) != 1 or not min(named).isdigit():
+        if "~" in marked or len(named) != 1 or not min(named).isdigit():
+            return "", False
+        if has(marked, *DENYING, "condition", "decline", "guess", "aside"):
             return "", False
         rest, begins = MENTION.sub(" ", marked), marked[1] == "@"
         asks = has(rest, "modal")

@@ -239,9 +239,11 @@ class Reader:
 
     def _opening_verdict(self, answer: AskedAnswer) -> str:
         """Returns the verdict of a longer answer whose end states no option."""
-        long = len(answer.text) > TWO_SENTENCES
-        ends = long and self._final.option(answer.told, answer.prompt)
-        return self._verdict(answer) if long and not ends else ""
+        several = len(values(self._marker.mark(answer.told))) > 1
+        if not several or len(answer.text) <= TWO_SENTENCES:
+            return ""
+        verdict = self._verdict(answer)
+        return verdict if verdict and not self._final.option(answer.told, answer.prompt) else ""
 
     def _filled_twice(self, answer: AskedAnswer) -> str:
         """Returns `both` if a longer answer fills the blank with two options, else ""."""

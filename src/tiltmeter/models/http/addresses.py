@@ -52,7 +52,7 @@ def proxy_of(url: str) -> str:
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     if urlsplit(proxy).scheme not in ("http", "https"):
         raise UsageError(
-            f"HTTPS_PROXY names a {urlsplit(proxy).scheme}: proxy, but only http: and https: "
-            "proxies can be used. Name one of these, or unset it."
+            f"{parts.scheme.upper()}_PROXY names a {urlsplit(proxy).scheme}: proxy, but only http: "
+            "and https: proxies can be used. Name such a proxy, or unset the variable."
         )
     return proxy

@@ -176,7 +176,7 @@ class Connection:
     async def _ask_session(
         self, url: str, headers: Mapping[str, str], data: bytes | None, most: int
     ) -> Received:
-        """Posts data over the session, or sends a GET if there is none."""
+        """Posts data over the session, or sends a GET if there are no data."""
         session, proxy = self.session, self._proxy or None
         if data is None and not self.own(url):  # never through a proxy, which would look up names
             session = self._public = self._public or self._new_session(public_socket)
@@ -231,7 +231,7 @@ class Connection:
         if isinstance(error, aiohttp.ClientHttpProxyError | aiohttp.ClientProxyConnectionError):
             return ModelError(
                 f"The proxy {urlsplit(self._proxy).hostname} does not let {self.name} through "
-                f"({reason}). Mend HTTPS_PROXY, or name the host in NO_PROXY."
+                f"({reason}). Correct HTTPS_PROXY, or name the host in NO_PROXY."
             )
         # a part of a name with more than 63 characters is a UnicodeError
         if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError | UnicodeError):
@@ -242,10 +242,10 @@ class Connection:
             error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError
         ):
             return ModelError(
-                f"Nothing answers at {base} ({reason}). Start the server, or mend --base-url."
+                f"Nothing answers at {base} ({reason}). Start the server, or correct --base-url."
             )
         if first and isinstance(error, aiohttp.ClientResponseError):
-            return ModelError(f"{base} does not speak HTTP ({reason}). Mend --base-url.")
+            return ModelError(f"{base} does not speak HTTP ({reason}). Correct --base-url.")
         unsent = aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError
         paid = posted and not isinstance(error, unsent)
         if isinstance(error, TimeoutError):
@@ -283,7 +283,7 @@ class Connection:
             raise self._lost(url, error, method == "POST") from None
 
     def parse_body(self, answer: Answer, parse: Callable[[Json], T]) -> T:
-        """Parses the body of a success; ModelError if the dialect does not know its form."""
+        """Parses the body of a success. Raises ModelError if the dialect does not know its form."""
         if answer.content.lstrip()[:1] == b"<":
             raise ModelError(
                 f"{self.base} answers with a web page, not with an API. The base URL of most "

@@ -13,7 +13,7 @@ _LIMITS = ("max_completion_tokens", "max_tokens")
 
 
 def chat_request(shelf: Shelf, body: Json) -> Request:
-    """Parses a request; a last message by the assistant is the start of the answer."""
+    """Parses a request; if its last message is the assistant's, that is the start of the answer."""
     messages = [
         shelf.message(needed(each, "role"), at(each, "content"))
         for each in list_at(body, "messages")
@@ -46,7 +46,7 @@ def _number(body: Json, name: str) -> float | None:
 
 
 def completion(reply: Reply, *, lie: bool = False) -> dict[str, Json]:
-    """Returns a chat completion in OpenAI's format. lie: reports an impossible usage."""
+    """Returns a chat completion in OpenAI's format. lie: True to report an impossible usage."""
     choice: dict[str, Json] = {
         "index": 0,
         "message": {"role": "assistant", "content": reply.text},

@@ -32,7 +32,7 @@ class Shelf:
         return self._kept[name]
 
     def take(self, url: str) -> str:
-        """Stores the picture of a data URL; returns its name. ValueError in a provider's words."""
+        """Stores the picture of a data URL; returns its name. Raises ValueError as providers do."""
         head, comma, data = url.partition(",")
         if not comma or not head.startswith("data:") or not head.endswith(";base64"):
             raise ValueError("Invalid image URL: only data URLs in base64 are taken here.")

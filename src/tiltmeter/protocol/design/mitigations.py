@@ -51,7 +51,9 @@ def read_mitigations(file: str) -> list[Row]:
         texts = {name: text.strip() for name, text in row.items()}
         where = f"{path.name}, line {line}"
         if texts["way"] not in _WAYS:
-            raise UsageError(f"{where}: '{texts['way']}' is no way. Write: {' or '.join(_WAYS)}")
+            raise UsageError(
+                f"{where}: way cannot be '{texts['way']}'. Write: {' or '.join(_WAYS)}"
+            )
         if not texts[FACTOR] or not texts["text"] or texts[FACTOR] == NONE:
             raise UsageError(f"{where}: a mitigation needs a text, and a name other than none.")
         if texts["way"] == "rewrite" and TEXT not in texts["text"]:

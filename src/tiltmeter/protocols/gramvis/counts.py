@@ -135,7 +135,7 @@ def _count(row: Mapping[str, str], column: str, where: str) -> int:
     digits = row[column].removesuffix(".0")
     if not digits.isdecimal() or float(digits) > MOST:
         raise UsageError(
-            f"{where}: {column} is '{row[column]}', which is no count. Write a whole number from 0 "
+            f"{where}: {column} is '{row[column]}' and not a count. Write a whole number from 0 "
             f"to {MOST:,}."
         )
     return int(digits)

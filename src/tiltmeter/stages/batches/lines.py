@@ -47,16 +47,16 @@ class BatchRoom:
     def takes(self, request: Request, line: bytes) -> bool:
         """Counts the request in and returns True, or returns False if it does not fit."""
         tokens = size(request).tokens
-        worst = self.price.worst(request) if self.price else 0.0
+        cost = self.price.worst(request) if self.price else 0.0
         if (
             self.requests + 1 > self.bounds.requests
             or self.size_bytes + len(line) > self.bounds.size_bytes
             or (self.requests and self.used_tokens + tokens > self.tokens)
-            or self.reserved + worst > self.dollars
+            or self.reserved + cost > self.dollars
         ):
             return False
         self.requests, self.size_bytes = self.requests + 1, self.size_bytes + len(line)
-        self.used_tokens, self.reserved = self.used_tokens + tokens, self.reserved + worst
+        self.used_tokens, self.reserved = self.used_tokens + tokens, self.reserved + cost
         return True
 
 
@@ -104,14 +104,14 @@ async def build(
     Returns None if nothing is left to submit. check: sends the first request of each shape in a
     single call; None to check nothing.
     """
-    since = now()
-    key = batches.new_key(content_id(*group, since, secrets.token_hex(8)))
-    shapes, fresh = Shapes(), room
+    date = now()
+    key = batches.new_key(content_id(*group, date, secrets.token_hex(8)))
+    shapes, full_room = Shapes(), room
     while True:
         sample = Request(model.name, (), size="1x1" if group.makes == "pictures" else "")
         exchange = model.exchange(sample)
         omitted = exchange.omitted
-        room = BatchRoom(fresh.bounds, fresh.tokens, room.dollars, fresh.price)
+        room = BatchRoom(full_room.bounds, full_room.tokens, room.dollars, full_room.price)
         chosen = _choose(store, group, model, room, shapes, check)
         path, last = await _write(store, key, model, form, chosen, room.takes)
         if exchange.omitted == omitted:
@@ -131,8 +131,8 @@ async def build(
         tokens=round(room.used_tokens),
         reserved=room.reserved,
         told="",
-        since=since,
-        changed=since,
+        since=date,
+        changed=date,
     )
     batches.intend(store, row, group, last)
     return row

@@ -52,11 +52,11 @@ class Caller:
         self._lanes: dict[str, Lane] = {}
         self._answered_at: dict[str, float] = {}  # model → when it last sent a reply that is one
         self._odd: dict[str, int] = {}  # model → unreadable replies since
-        lost = settings.possibly_paid(store)
+        lost_dollars = settings.possibly_paid(store)
         cap = limits.max_cost
         if cap is not None:  # what batches that are out may cost is not there to be spent
             cap = max(0.0, cap - batches.reserved_dollars(store))
-        self._budget = Budget(cap, spent, lost, self._keep_possibly_paid)
+        self._budget = Budget(cap, spent, lost_dollars, self._keep_possibly_paid)
 
     async def ask(self, model: Model, request: Request, source: JobSource) -> Reply:
         """Sends a request, waiting and retrying as needed, and returns the reply.
@@ -112,15 +112,15 @@ class Caller:
             if began is None:
                 began = await source.wait(lane.enter(first=is_again))
             try:
-                reserved = self._reserve(model, request)
+                dollars = self._reserve(model, request)
             except BudgetError:
                 lane.leave()
                 raise
-            if reserved is not None:
+            if dollars is not None:
                 source.in_flight += 1
                 if source.may_grow():
                     self._grow(source)
-                return began, reserved
+                return began, dollars
             lane.leave()
             await source.wait(self._budget.wait_for_settling())
         raise Stopped
@@ -138,11 +138,11 @@ class Caller:
     ) -> None:
         """Slows all calls of the model. Raises ModelError after refusals alone for `patience` s."""
         try:
-            asked = wait_asked_for(error)
+            wait_asked = wait_asked_for(error)
         except ModelError:
             lane.leave()
             raise
-        wait = lane.refused(began, asked)
+        wait = lane.refused(began, wait_asked)
         window, tally = lane.window, source.tally
         since_s = time.monotonic() - window.refused_since
         if window.refused_in_a_row >= TRIES and since_s > self._limits.patience:
@@ -151,8 +151,8 @@ class Caller:
                 "received is stored; run the same command again when it has room."
             )
         tally.retries += 1
-        shown = self._store.clean(str(error))
-        tally.waiting = f"slows down, next calls in {wait:.1f} s: {shown}"
+        reason = self._store.clean(str(error))
+        tally.waiting = f"slows down, next calls in {wait:.1f} s: {reason}"
         LOG.info("%s", tally.waiting)
         source.show()
 
@@ -160,14 +160,14 @@ class Caller:
         self, patience: Patience, error: TransientError, model: str, source: JobSource
     ) -> None:
         """Waits for the next try and shows the reason; raises the error if no try is left."""
-        asked = wait_asked_for(error)
-        wait = patience.next_wait(asked, self._answered_at.get(model, 0.0))
+        wait_asked = wait_asked_for(error)
+        wait = patience.next_wait(wait_asked, self._answered_at.get(model, 0.0))
         if wait is None:
             raise error
         source.tally.retries += 1
-        left = max(0.0, patience.seconds_left()) / 60
-        shown = self._store.clean(str(error))
-        source.tally.waiting = f"tries again in {wait:.0f} s, for {left:.0f} min more: {shown}"
+        minutes = max(0.0, patience.seconds_left()) / 60
+        reason = self._store.clean(str(error))
+        source.tally.waiting = f"tries again in {wait:.0f} s, for {minutes:.0f} min more: {reason}"
         LOG.info("%s %s", model, source.tally.waiting)
         source.show()
         source.failing += 1
@@ -199,17 +199,17 @@ class Caller:
                 return reply
             return reply.received(known, reply.omitted, reply.raw)
         except (Stopped, TiltmeterError) as error:
-            out = self._is_handed_in(model, request)  # it is looked for again by the next try
-            is_lost = out or getattr(error, "possibly_paid", False)
+            is_out = self._is_handed_in(model, request)  # it is looked for again by the next try
+            is_lost = is_out or getattr(error, "possibly_paid", False)
             raise
         finally:
             self.in_flight -= 1
             if task is not None:
                 del self._asking[task]
-            worst = 0.0
+            highest_cost = 0.0
             if is_lost != handed_in and model.price is not None:
-                worst = model.price.worst(request)
-            self._budget.settle(reserved, cost, worst if is_lost else -worst)
+                highest_cost = model.price.worst(request)
+            self._budget.settle(reserved, cost, highest_cost if is_lost else -highest_cost)
             self.show_cost(tally)
 
     def _is_handed_in(self, model: Model, request: Request) -> bool:
@@ -217,18 +217,18 @@ class Caller:
 
     def _cost(self, model: Model, request: Request, reply: Reply, tally: Tally) -> float | None:
         """Computes the cost of a reply in US dollars; None if the price is unknown."""
-        known = reply.cost
-        if known is None and model.price is not None:
-            known = model.price.cost(request, reply)
-            if known is None:
-                known = model.price.worst(request)
+        cost = reply.cost
+        if cost is None and model.price is not None:
+            cost = model.price.cost(request, reply)
+            if cost is None:
+                cost = model.price.worst(request)
                 tally.warnings.add(
                     f"{model.name} does not say what it used, or says what cannot be: the "
                     "worst case is counted as its cost."
                 )
-        if known is None:
+        if cost is None:
             tally.unknown_cost += 1
-        return known
+        return cost
 
     def show_cost(self, tally: Tally) -> None:
         """Copies the cost of the run into a tally."""
@@ -240,14 +240,14 @@ class Caller:
     @property
     def paid_in_flight(self) -> int:
         """Counts the calls in flight that may cost something."""
-        return sum(not free for free in self._asking.values())
+        return sum(not is_free for is_free in self._asking.values())
 
     def drop(self, *, free_only: bool) -> None:
         """Cancels the calls in flight, or only those that cost nothing. Running the command again
         sends them again.
         """
-        for task, free in list(self._asking.items()):
-            if free or not free_only:
+        for task, is_free in list(self._asking.items()):
+            if is_free or not free_only:
                 task.cancel()
 
     def halt(self) -> None:
@@ -277,9 +277,9 @@ class Caller:
             if error.raw is None or not self._has_answered(request.model):
                 raise
             reply = Reply(str(error), ERROR, raw=error.raw)
-            odd = self._odd[request.model] = self._odd.get(request.model, 0) + 1
-            if odd >= ODD_IN_A_ROW:
-                problem = f"{error} {odd} replies in a row were such; they are stored as errors."
+            number = self._odd[request.model] = self._odd.get(request.model, 0) + 1
+            if number >= ODD_IN_A_ROW:
+                problem = f"{error} {number} replies in a row were such; they are stored as errors."
                 self._halt(ModelError(problem))
         else:
             self._answered_at[request.model] = time.monotonic()
@@ -295,10 +295,10 @@ class Caller:
         """Submits work once, even if an earlier process was killed, and fetches the result."""
         remote = self._store.remote_id(request.key)
         if not remote:
-            handed = await self._submit(model, request)
-            if isinstance(handed, Reply):  # refused at once
-                return handed
-            remote = handed
+            receipt = await self._submit(model, request)
+            if isinstance(receipt, Reply):  # refused at once
+                return receipt
+            remote = receipt
             self._store.write_remote_id(request, remote)
         return replace(await self._unless_stopped(model.fetch(request, remote)), remote=remote)
 

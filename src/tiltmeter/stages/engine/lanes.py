@@ -87,9 +87,9 @@ class Lane:
         self.window.answered(began, now)
         if reply.usage is not None:
             self._tokens += RECENT * (sum(reply.usage) - self._tokens)
-        allowed = model.allowed_rate(self._tokens)
-        if allowed is not None:
-            self.window.allow(allowed[0], now + allowed[1])
+        limit = model.allowed_rate(self._tokens)
+        if limit is not None:
+            self.window.allow(limit[0], now + limit[1])
 
     def failed(self, began: float, least: int) -> None:
         """Ends a call that failed at the server. least: see Window.failed."""

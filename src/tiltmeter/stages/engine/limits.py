@@ -112,17 +112,17 @@ class Budget:
             return 0.0
         if model.price is None:
             raise refuse_unknown_price(model.name)
-        worst = model.price.worst(request)
-        if self.spent + self.lost + self._reserved + worst > self.cap:
+        highest_cost = model.price.worst(request)
+        if self.spent + self.lost + self._reserved + highest_cost > self.cap:
             if self._reserved <= NOTHING_USD:
-                raise self._exhausted_error(model.name, worst)
+                raise self._exhausted_error(model.name, highest_cost)
             self._settled.clear()
             return None
-        self._reserved += worst
+        self._reserved += highest_cost
         if self._reserved > self._most + NOTHING_USD:
             self._most = self._reserved
             self._keep(self.lost, self._most)
-        return worst
+        return highest_cost
 
     async def wait_for_settling(self) -> None:
         """Waits until a call in flight has ended."""

@@ -14,7 +14,7 @@ async def store_picture(store: Store, reply: Reply) -> Reply:
     """Stores a reply's picture. An unusable picture is kept too, with the outcome `error`."""
     try:
         picture = await asyncio.to_thread(images.check_picture, reply.picture)
-        kept = await asyncio.to_thread(store.put_blob, reply.picture, picture.suffix)
+        name = await asyncio.to_thread(store.put_blob, reply.picture, picture.suffix)
     except images.Unusable as problem:
         blob = store.put_blob(reply.picture, ".bin") if reply.picture else ""
         return replace(
@@ -24,5 +24,5 @@ async def store_picture(store: Store, reply: Reply) -> Reply:
             picture=b"",
             blob=blob,
         )
-    store.describe_picture(kept, picture, len(reply.picture))
-    return replace(reply, picture=b"", blob=kept)
+    store.describe_picture(name, picture, len(reply.picture))
+    return replace(reply, picture=b"", blob=name)

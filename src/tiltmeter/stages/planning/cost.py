@@ -100,8 +100,8 @@ def lines(
     for subject, numbers in counted.items():
         for mode, trials in rounds.items():
             mean = mean_size([size(plan.request(trial, protocol)) for trial in trials])
-            asked = _JudgeLoad(*[numbers[mode]] * 4)
-            cost_lines.append(_line(subject, SUBJECT, mode, asked, mean, price(subject)))
+            load = _JudgeLoad(*[numbers[mode]] * 4)
+            cost_lines.append(_line(subject, SUBJECT, mode, load, mean, price(subject)))
     for instrument in instruments:
         if isinstance(instrument, Learner):
             cost_lines += _discoveries(instrument, protocol, rounds, tuple(counted), price)
@@ -199,14 +199,14 @@ def _discoveries(
     price: Callable[[str], Price | None],
 ) -> Iterator[CostLine]:
     """Yields the cost of an instrument's discovery, by which it learns before it labels."""
-    aside = [
+    discovery_modes = [
         trial
         for mode, trials in rounds.items()
         for trial in trials
         if protocol.modes[mode].for_discovery
     ]
-    trials = aside or [trial for trials in rounds.values() for trial in trials]
-    samples = 1 if aside else protocol.modes[trials[0].mode].samples if trials else 0
+    trials = discovery_modes or [trial for trials in rounds.values() for trial in trials]
+    samples = 1 if discovery_modes else protocol.modes[trials[0].mode].samples if trials else 0
     texts = [
         (
             trial._replace(subject=subject, sample=trial.sample + sample),
@@ -216,18 +216,18 @@ def _discoveries(
         for trial in trials
         for sample in range(samples)
     ]
-    asked = []
+    sizes = []
     for _, discovery in instrument.discover(texts):
-        asked += [size(first) for first in next(discovery, ())]
+        sizes += [size(first) for first in next(discovery, ())]
         discovery.close()
-    if asked:
-        number = len(asked)
+    if sizes:
+        number = len(sizes)
         yield _line(
             instrument.judge,
             f"{instrument.artefact}/{instrument.annotator}",
             trials[0].mode,
             _JudgeLoad(number, number, number, number * instrument.discovery_calls),
-            mean_size(asked),
+            mean_size(sizes),
             price(instrument.judge),
         )
 
@@ -287,11 +287,11 @@ def _line(
     turns = most / asked.outputs if asked.outputs else 0.0
     prompt = least * (size.tokens + (0.0 if size.drawn else template_tokens(model, price)))
     limit = least * size.limit
-    longest = size.longest + (price.reserve if price and not size.drawn else 0)
+    reply_tokens = size.longest + (price.reserve if price and not size.drawn else 0)
     worst_prompt = most * size.size + (size.longest + size.size) * most * max(0.0, turns - 1) / 2
     cost = price.of(round(prompt), round(limit), round(least * size.drawn)) if price else None
-    worst = (
-        price.of(round(worst_prompt), round(most * longest), round(most * size.drawn))
+    highest_cost = (
+        price.of(round(worst_prompt), round(most * reply_tokens), round(most * size.drawn))
         if price
         else None
     )
@@ -306,5 +306,5 @@ def _line(
         round(prompt),
         round(limit),
         cost,
-        worst,
+        highest_cost,
     )

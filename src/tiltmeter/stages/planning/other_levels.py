@@ -23,10 +23,10 @@ def others(protocol: Protocol, choices: Choices) -> list[Other]:
     for factor, levels in protocol.defaults.items():
         for level in protocol.levels[factor] if factor not in choices.where else ():
             if level not in levels:
-                other = replace(choices, where={**choices.where, factor: (level,)})
+                changed = replace(choices, where={**choices.where, factor: (level,)})
                 number = sum(
                     n
-                    for modes in count(protocol, other).values()
+                    for modes in count(protocol, changed).values()
                     for name, n in modes.items()
                     if not protocol.modes[name].for_discovery
                 )

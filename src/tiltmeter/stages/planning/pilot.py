@@ -37,20 +37,20 @@ def choose(trials: Iterable[Trial], protocol: Protocol, number: int) -> list[Tri
         for trial in islice(trials, LOOKED_AT)
         if not protocol.modes[trial.mode].for_discovery
     ]
-    taken: Counter[tuple[str, str]] = Counter()
+    counts_so_far: Counter[tuple[str, str]] = Counter()
     chosen: list[Trial] = []
     while rest and len(chosen) < number:
-        counts = [sum(map(taken.__getitem__, levels)) for _, levels in rest]
+        counts = [sum(map(counts_so_far.__getitem__, levels)) for _, levels in rest]
         trial, levels = rest.pop(counts.index(min(counts)))
         chosen.append(trial)
-        taken.update(levels)
+        counts_so_far.update(levels)
     return chosen
 
 
 def _levels(trial: Trial) -> list[tuple[str, str]]:
     """Lists the levels of a trial; language and mode come repeatedly, so that they weigh more."""
-    twice = ("language", trial.factors.get("language", "")), ("mode", trial.mode)
-    return [*trial.factors.items(), *twice, twice[0]]
+    weighty = ("language", trial.factors.get("language", "")), ("mode", trial.mode)
+    return [*trial.factors.items(), *weighty, weighty[0]]
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ class First:
     @property
     def causes(self) -> Counter[str]:
         """Counts the unmeasurable replies by cause."""
-        found = (cause_of(trial, reply, self.protocol) for trial, reply in self.seen)
-        return Counter(cause for cause in found if cause)
+        all_causes = (cause_of(trial, reply, self.protocol) for trial, reply in self.seen)
+        return Counter(cause for cause in all_causes if cause)
 
     @property
     def cause(self) -> str:
@@ -109,18 +109,18 @@ class First:
         prompt = completion = dollars = 0.0
         for mode, number in counts.items():
             of_mode = [(t, r) for t, r in self.seen if t.mode == mode] or self.seen
-            billed = [
+            pairs = [
                 (t, r) for t, r in of_mode if r.prompt_tokens and r.completion_tokens is not None
             ]
-            if not billed:
+            if not pairs:
                 continue
-            guessed = sum(
-                request_sizes.size(plan.request(t, self.protocol)).tokens for t, _ in billed
+            estimate = sum(
+                request_sizes.size(plan.request(t, self.protocol)).tokens for t, _ in pairs
             )
-            ratio = sum(r.prompt_tokens or 0 for _, r in billed) / max(1.0, guessed)
-            prompt += number * ratio * estimates.get(mode, guessed / len(billed))
-            completion += number * sum(r.completion_tokens or 0 for _, r in billed) / len(billed)
-            dollars += number * sum(r.cost or 0.0 for _, r in billed) / len(billed)
+            ratio = sum(r.prompt_tokens or 0 for _, r in pairs) / max(1.0, estimate)
+            prompt += number * ratio * estimates.get(mode, estimate / len(pairs))
+            completion += number * sum(r.completion_tokens or 0 for _, r in pairs) / len(pairs)
+            dollars += number * sum(r.cost or 0.0 for _, r in pairs) / len(pairs)
         calls = sum(counts.values())
         seconds = self.seconds / max(1, len(self.seen)) * calls
         return Forecast(calls, round(prompt), round(completion), dollars, seconds)
@@ -129,13 +129,13 @@ class First:
         """Returns a token limit that most replies will fit: 1.5 times the 95th percentile of their
         tokens, or four times the current limit if the reply at that percentile is cut.
         """
-        counted = [(t, r) for t, r in self.seen if r.completion_tokens]
-        lengths = sorted(counted, key=lambda pair: pair[1].completion_tokens or 0)
+        replies = [(t, r) for t, r in self.seen if r.completion_tokens]
+        lengths = sorted(replies, key=lambda pair: pair[1].completion_tokens or 0)
         if not lengths:
             return 0
         trial, reply = lengths[math.ceil(0.95 * len(lengths)) - 1]
-        at = reply.completion_tokens or 0
-        need = 4 * trial.sampling.max_tokens if reply.ended == CUT else 1.5 * at
+        tokens = reply.completion_tokens or 0
+        need = 4 * trial.sampling.max_tokens if reply.ended == CUT else 1.5 * tokens
         return math.ceil(need / 10) * 10
 
 
@@ -160,8 +160,8 @@ def cause_of(trial: Trial, reply: FirstReply, protocol: Protocol) -> str:
     if reply.outcome != ANSWER:
         return ""
     # without pictures, of which servers count 60 to 5,000 tokens each
-    guessed = request_sizes.size(plan.request(trial._replace(pictures=()), protocol)).tokens
-    if guessed >= LONG_PROMPT_TOKENS and 0 < (reply.prompt_tokens or 0) < READ_SHARE * guessed:
+    estimate = request_sizes.size(plan.request(trial._replace(pictures=()), protocol)).tokens
+    if estimate >= LONG_PROMPT_TOKENS and 0 < (reply.prompt_tokens or 0) < READ_SHARE * estimate:
         return CONTEXT
     is_begun = bool(begun.ending(trial, protocol)[0])
     reads_prose = all(spec.kind != "choice" for spec in protocol.instruments)
@@ -180,19 +180,19 @@ def stops(first: First, number: int, planned: int) -> bool:
     """True if the run stops: all first replies share one cause, or ten do after twice as many
     trials. A plan without further trials never stops.
     """
-    shown = first.causes[first.cause] if first.cause else 0
-    if planned <= number or not shown:
+    alike = first.causes[first.cause] if first.cause else 0
+    if planned <= number or not alike:
         return False
-    return shown == len(first.seen) >= number or shown >= STOPS
+    return alike == len(first.seen) >= number or alike >= STOPS
 
 
 def sample_replies(first: First, of_each: int = 2) -> Sequence[tuple[str, Trial, FirstReply]]:
     """Returns (language, trial, reply) for the first `of_each` replies in each language."""
     samples: list[tuple[str, Trial, FirstReply]] = []
-    counted: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for trial, reply in first.seen:
         language = trial.factors.get("language", "")
-        counted[language] += 1
-        if counted[language] <= of_each:
+        counts[language] += 1
+        if counts[language] <= of_each:
             samples.append((language, trial, reply))
     return sorted(samples, key=lambda row: row[0])

@@ -127,11 +127,11 @@ def cells(protocol: Protocol, choices: Choices) -> list[Row]:
 
 def _levels_asked(protocol: Protocol, choices: Choices) -> dict[str, tuple[str, ...]]:
     """Returns {factor: levels to ask}: defaults or choices, with intersections."""
-    asked = {**protocol.defaults, **choices.where}
+    levels = {**protocol.defaults, **choices.where}
     for name in choices.cross:
         factor, level = _find_intersection(protocol, name)
-        asked[factor] = (*asked.get(factor, (EVERY,)), level)
-    return asked
+        levels[factor] = (*levels.get(factor, (EVERY,)), level)
+    return levels
 
 
 def _find_intersection(protocol: Protocol, name: str) -> tuple[str, str]:
@@ -144,8 +144,8 @@ def _find_intersection(protocol: Protocol, name: str) -> tuple[str, str]:
     }
     for level, factor in members.items():
         first, second = level.split(CROSS, 1)
-        wanted = name.replace(" ", "").replace("*", CROSS)
-        if wanted in (
+        text = name.replace(" ", "").replace("*", CROSS)
+        if text in (
             f"{a}{sign}{b}" for a, b in ((first, second), (second, first)) for sign in (CROSS, "x")
         ):
             return factor, level
@@ -178,11 +178,11 @@ def _first(protocol: Protocol, kept: list[Row], choices: Choices) -> set[tuple[s
     chosen: set[tuple[str, str]] = set()
     items = {_item(protocol, cell) for cell in kept if SEVERAL not in cell[protocol.item]}
     for language in {language for language, _ in items}:
-        in_order = sorted(
+        pairs = sorted(
             (item for item in items if item[0] == language),
             key=lambda item: shuffle_key(choices.seed, item[1]),
         )
-        chosen.update(in_order[: choices.limit])
+        chosen.update(pairs[: choices.limit])
     return chosen
 
 
@@ -218,14 +218,14 @@ def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -
         begin = begins[mode.name] if choices.begin is None else choices.begin
         sampling = samplings[mode.name]
         # Else a model that heeds the seed would draw aside what is measured again.
-        apart = f"{mode.name}/" if mode.for_discovery else ""
-        seed = seed_of(f"{apart}{choices.seed}/{sample}/{prompt}", shown)
+        prefix = f"{mode.name}/" if mode.for_discovery else ""
+        seed = seed_of(f"{prefix}{choices.seed}/{sample}/{prompt}", shown)
         sampling = Sampling(*sampling[:-1], seed)  # half of what `_replace` takes
         name = (subject, mode.name, id(cell))
         parts = id_parts.get(name)
         if parts is None:
-            asked = (protocol.name, subject, mode.name, cell, prompt, begin, sampling)
-            parts = id_parts[name] = _id_parts(asked, context, shown)
+            settings = (protocol.name, subject, mode.name, cell, prompt, begin, sampling)
+            parts = id_parts[name] = _id_parts(settings, context, shown)
         key = digest(f"{parts[0]}{sample}{parts[1]}{seed}{parts[2]}")
         yield Trial(key, subject, mode.name, cell, sample, prompt, begin, sampling, context, shown)
 

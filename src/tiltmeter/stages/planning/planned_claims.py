@@ -44,9 +44,9 @@ def family_size(protocol: Protocol, choices: Choices) -> int:
     for measure in _measures(protocol):
         if measure.headline and measure_kind(measure.kind).detectable:
             for language, cells in _languages(measure, kept).items():
-                each = tests_of(measure, labels_of(protocol, measure, language))
+                tests = tests_of(measure, labels_of(protocol, measure, language))
                 groups = _first_groups(protocol, measure, _asked_of(measure, cells))
-                claims += _strata(measure, choices) * each * groups
+                claims += _strata(measure, choices) * tests * groups
     return max(claims, 1)
 
 
@@ -70,8 +70,8 @@ def _measures(protocol: Protocol) -> list[MeasureSpec]:
     attributes = {measure.attribute for measure in default if measure.headline}
     claims = []
     for measure in default:
-        tested = measure.null is not None and measure_kind(measure.kind).detectable
-        if measure.headline or (tested and measure.attribute not in attributes):
+        has_test = measure.null is not None and measure_kind(measure.kind).detectable
+        if measure.headline or (has_test and measure.attribute not in attributes):
             claims.append(measure)
             attributes.add(measure.attribute)
     return claims
@@ -105,11 +105,11 @@ def _with_families(
     """
     measure = part.measure
     groupings = list(_groups(protocol, measure, part.cells))
-    each = tests_of(measure, part.labels)
+    tests_here = tests_of(measure, part.labels)
     others = sum(number for _, _, number in groupings[measure.headline :])
     for place, (group, cells, _) in enumerate(groupings):
         leads = measure.headline and place == 0
-        tests = family if leads else others * each * strata
+        tests = family if leads else others * tests_here * strata
         yield replace(part, group=group, cells=cells, tests=tests, whole=place == 0)
 
 
@@ -169,9 +169,9 @@ def _groups(
     """
     for by in measure.by:
         # else an item by itself is no population
-        each = protocol.item in by and few_items(protocol)
-        single = by and len({tuple(c[f] for f in by) for c in cells}) == len(cells)
-        if "mode" in by or (not each and (protocol.item in by or single)):
+        is_by_item = protocol.item in by and few_items(protocol)
+        is_one_cell_each = by and len({tuple(c[f] for f in by) for c in cells}) == len(cells)
+        if "mode" in by or (not is_by_item and (protocol.item in by or is_one_cell_each)):
             continue
         groups: dict[tuple[str, ...], list[Row]] = {}
         for cell in _without_base(measure, cells):
@@ -183,7 +183,7 @@ def _groups(
             groups,
             key=lambda key: (len({cell[protocol.item] for cell in groups[key]}), len(groups[key])),
         )
-        if len({cell[protocol.item] for cell in groups[key]}) > 1 or each or not by:
+        if len({cell[protocol.item] for cell in groups[key]}) > 1 or is_by_item or not by:
             yield dict(zip(by, key, strict=True)), groups[key], len(groups)
 
 

@@ -116,8 +116,8 @@ def detectable(
             "--icc and --correlation must be from 0 to 1."
         )
     size = family_size(protocol, choices) if family is None else family
-    asked = _Wish(protocol, choices, icc, correlation, wanted)
-    return [_row(asked, part) for part in planned_groups(protocol, choices, size)]
+    wish = _Wish(protocol, choices, icc, correlation, wanted)
+    return [_row(wish, part) for part in planned_groups(protocol, choices, size)]
 
 
 def _row(asked: _Wish, part: PlannedGroup) -> Detectable:
@@ -125,9 +125,9 @@ def _row(asked: _Wish, part: PlannedGroup) -> Detectable:
     sides, cells = compared_cells(measure, part.cells)
     items = len({cell[protocol.item] for cell in cells})
     samples = 1 if mode.logprobs else asked.choices.samples or mode.samples
-    each = len(cells) / items / sides * samples * (1 if mode.logprobs else part.labels.an_output)
+    size = len(cells) / items / sides * samples * (1 if mode.logprobs else part.labels.an_output)
     where = (measure.name, mode.name, part.language, part.group)
-    row = Detectable(*where, items, each, part.tests, None, "share")
+    row = Detectable(*where, items, size, part.tests, None, "share")
     solver = measure_kind(measure.kind).detectable
     if solver == "divergence":
         return _divergence(row, measure, cells, samples)
@@ -139,23 +139,23 @@ def _row(asked: _Wish, part: PlannedGroup) -> Detectable:
         )
     if not solver:
         return replace(row, note=f"a {measure.kind} has no detectable difference of its own")
-    single = items == 1 and few_items(protocol) and not mode.logprobs
-    if items < 2 and not single:
+    is_single = items == 1 and few_items(protocol) and not mode.logprobs
+    if items < 2 and not is_single:
         return replace(row, note="one item: nothing can be said of others")
     share = share_of(measure, part.labels)
-    if single:
-        design = Design(share, round(each), 1.0, 0.0, sides)
+    if is_single:
+        design = Design(share, round(size), 1.0, 0.0, sides)
     else:
-        outputs = math.inf if mode.logprobs else each
-        alike = asked.correlation if sides == 2 else 0.0
-        design = Design(share, items, outputs, asked.icc, sides, alike)
+        outputs = math.inf if mode.logprobs else size
+        correlation = asked.correlation if sides == 2 else 0.0
+        design = Design(share, items, outputs, asked.icc, sides, correlation)
     row = replace(
         row,
-        clusters=None if single else items,
-        per_cluster=1.0 if mode.logprobs else each,
+        clusters=None if is_single else items,
+        per_cluster=1.0 if mode.logprobs else size,
     )
     row = _with_needed(_solve(row, design, part.whole), design, asked.wanted, samples)
-    return row if single else _with_words(row, protocol, measure, cells)
+    return row if is_single else _with_words(row, protocol, measure, cells)
 
 
 def _with_words(
@@ -165,11 +165,11 @@ def _with_words(
     cue = protocol.cues.get((measure.contrast or {}).get("factor", ""))
     if cue is None or sides_of(measure) != 2 or row.clusters is None:
         return row
-    asked: dict[str, set[str]] = {}
+    words_by_level: dict[str, set[str]] = {}
     for cell in cells:
         if cell.get(cue.column):
-            asked.setdefault(cell[cue.factor], set()).add(cell[cue.sets or cue.column])
-    words = min(map(len, asked.values()), default=0)
+            words_by_level.setdefault(cell[cue.factor], set()).add(cell[cue.sets or cue.column])
+    words = min(map(len, words_by_level.values()), default=0)
     noun = f"{count_of(words, cue.column)} a level"
     row = replace(row, words=words)
     if words < LEAST_WORDS:
@@ -200,8 +200,8 @@ def _solve(row: Detectable, design: Design, compared: bool) -> Detectable:
     shift = planned_shift(design=design, level=level)
     if shift is None:
         conditions = max(design.conditions, 2)
-        few = reach(items=design.items, tests=row.tests, alpha=ALPHA, conditions=conditions).note
-        return replace(row, note=few or "too few items to find any difference")
+        note = reach(items=design.items, tests=row.tests, alpha=ALPHA, conditions=conditions).note
+        return replace(row, note=note or "too few items to find any difference")
     row = replace(row, detectable=shift)
     if not compared or row.clusters is None:
         return row
@@ -231,10 +231,10 @@ def _with_needed(row: Detectable, design: Design, wanted: float | None, samples:
         return replace(design, outputs=max(1.0, design.outputs * number / samples))
 
     items = None if is_single else _fewest_items(design, level, wanted, is_found)
-    more = None
+    samples_needed = None
     if not math.isinf(design.outputs):
-        more = _fewest(lambda number: is_found(with_samples(number)), MOST_SAMPLES)
-    return replace(row, items_needed=items, samples_needed=more)
+        samples_needed = _fewest(lambda number: is_found(with_samples(number)), MOST_SAMPLES)
+    return replace(row, items_needed=items, samples_needed=samples_needed)
 
 
 def _fewest_items(
@@ -272,26 +272,26 @@ def _cells(row: Detectable, protocol: Protocol, part: PlannedGroup, samples: int
     """Simulates a largest-cell test: one value rises in one group, in all objects or in one."""
     contrast, objects = part.measure.contrast or {}, 1
     levels = Counter(cell[contrast["factor"]] for cell in part.cells)
-    each, groups = min(levels.values()) * samples, len(levels)
+    outputs, groups = min(levels.values()) * samples, len(levels)
     attributes_of_group, shared, values = 0, 1, len(part.measure.among) or SUPPOSED_VALUES
     if "cells" in contrast:
         objects = len({cell[protocol.item] for cell in part.cells})
-        each, (attributes_of_group, shared) = max(1, each // objects), SUPPOSED_ATTRIBUTES
-    side = each if groups < 3 else each * (groups - 1)
-    needed = planned_critical(
-        sizes=(each, side),
+        outputs, (attributes_of_group, shared) = max(1, outputs // objects), SUPPOSED_ATTRIBUTES
+    side = outputs if groups < 3 else outputs * (groups - 1)
+    critical = planned_critical(
+        sizes=(outputs, side),
         parts=objects,
         attributes=(attributes_of_group, shared),
         values=values,
         level=ALPHA / row.tests / (groups if groups > 2 else 1),
     )
     everywhere, in_one_group = (
-        value_rise(group=many * each, base=many * side, critical=needed, parts=many)
-        for many in (objects, 1)
+        value_rise(group=number * outputs, base=number * side, critical=critical, parts=number)
+        for number in (objects, 1)
     )
-    row = replace(row, clusters=None, per_cluster=float(each), detectable=everywhere)
+    row = replace(row, clusters=None, per_cluster=float(outputs), detectable=everywhere)
     if everywhere is None:
-        return replace(row, note=f"no rise of one value is found with {objects * each} outputs")
+        return replace(row, note=f"no rise of one value is found with {objects * outputs} outputs")
     assumption = f"one value that rises from {100 * SHARE:.0f} % in one group"
     if objects == 1:
         return replace(row, note=assumption)

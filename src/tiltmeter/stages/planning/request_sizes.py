@@ -62,17 +62,17 @@ def template_tokens(model: str, price: Price | None) -> float:
 def size(request: Request) -> Size:
     """Estimates the size of one request."""
     texts = [*(message.content for message in request.messages), request.begin, request.schema]
-    shown, limit = (
+    pictures, limit = (
         sum(len(message.pictures) for message in request.messages),
         request.sampling.max_tokens,
     )
     return Size(
         sum(map(tokens, texts))
         + MESSAGE_TOKENS * len(request.messages)
-        + SHOWN_PICTURE_TOKENS * shown,
+        + SHOWN_PICTURE_TOKENS * pictures,
         sum(len(text.encode()) for text in texts)
         + 16 * len(request.messages)
-        + PICTURE_TOKENS * shown,
+        + PICTURE_TOKENS * pictures,
         DRAWN_PICTURE_TOKENS if request.size else limit,
         DRAWN_TOKENS if request.size else limit,
         bool(request.size),

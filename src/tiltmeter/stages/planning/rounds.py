@@ -48,9 +48,9 @@ class Rounds:
     def is_balanced(self, look: int) -> bool:
         """True if rounds 1 to `look` hold each level in the same proportion as the plan."""
         rest = look % self.in_sample
-        held = sum(self.turns[:rest], Counter[tuple[str, ...]]())
-        every = sum(self.turns, Counter[tuple[str, ...]]())
-        return all(held[key] * self.in_sample == n * rest for key, n in every.items())
+        counts = sum(self.turns[:rest], Counter[tuple[str, ...]]())
+        totals = sum(self.turns, Counter[tuple[str, ...]]())
+        return all(counts[key] * self.in_sample == n * rest for key, n in totals.items())
 
     def wanted_looks(self, shares: Iterable[float]) -> list[int]:
         """Converts shares of all rounds to the numbers of rounds after which a run would look."""
@@ -60,12 +60,12 @@ class Rounds:
         """Returns the wanted looks, each moved to the next balanced round. By hand: 9 rounds of 3
         names × 3 ages and shares ⅛, ¼, ½, 1 give rounds 2, 3, 5, 9, moved to 3, 3, 6, 9.
         """
-        found = self.wanted_looks(shares)
-        for place, look in enumerate(found):
+        wanted = self.wanted_looks(shares)
+        for place, look in enumerate(wanted):
             while not self.is_balanced(look):
                 look += 1
-            found[place] = look
-        return found
+            wanted[place] = look
+        return wanted
 
 
 def rounds_of(protocol: Protocol, choices: Choices) -> Rounds:
@@ -81,10 +81,10 @@ def rounds_of(protocol: Protocol, choices: Choices) -> Rounds:
     ranks = {name: _ranks(protocol, name) for name in turning}
     places: dict[Levels, int] = {}
     for items in conditions.values():
-        together = len(items) // in_sample
+        step = len(items) // in_sample
         ordered = _in_turns(items, ranks, turn_of[_item_key(protocol, items[0])])
         for place, cell in enumerate(ordered):
-            places[_levels(cell, names)] = place // together
+            places[_levels(cell, names)] = place // step
     turns = _count_turns(protocol, conditions.values(), names, places, in_sample)
     return Rounds(in_sample, in_sample * _samples(protocol, choices), names, places, turns)
 
@@ -117,8 +117,8 @@ def _condition_factors(protocol: Protocol) -> list[str]:
     factors = dict.fromkeys((protocol.item, *protocol.apart))
     for spec in _leading_measures(protocol):
         contrast = spec.contrast or {}
-        named = (contrast.get(key, "") for key in ("factor", "within"))
-        factors |= dict.fromkeys((*named, *spec.by[0], *spec.where, *spec.expected))
+        compared = (contrast.get(key, "") for key in ("factor", "within"))
+        factors |= dict.fromkeys((*compared, *spec.by[0], *spec.where, *spec.expected))
     factors |= dict.fromkeys(STRATUM)
     return [name for name in (*protocol.factors, protocol.item) if name in factors]
 
@@ -186,9 +186,9 @@ def cross_levels(sizes: tuple[int, ...]) -> tuple[Index, ...]:
     """
     indices: tuple[Index, ...] = ((),)
     for size in sizes:
-        before, both = len(indices), math.lcm(len(indices), size)
+        before, lcm = len(indices), math.lcm(len(indices), size)
         indices = tuple(
-            (*indices[step % before], (step + step // both) % size) for step in range(before * size)
+            (*indices[step % before], (step + step // lcm) % size) for step in range(before * size)
         )
     return indices
 
@@ -206,7 +206,7 @@ def _count_turns(
     arms = _arm_factors(protocol)
     turns = [Counter[tuple[str, ...]]() for _ in range(in_sample)]
     items: dict[tuple[str, str], set[str]] = {}
-    counted = []
+    counts = []
     for condition in conditions:
         turning = [name for name in names if name != protocol.item]
         varying = [name for name in turning if len({cell.get(name, "") for cell in condition}) > 1]
@@ -215,8 +215,8 @@ def _count_turns(
             for name in varying:
                 level = cell.get(name, "")
                 items.setdefault((name, level), set()).add(cell[protocol.item])
-                counted.append((place, name, level, arm))
-    for place, name, level, arm in counted:
+                counts.append((place, name, level, arm))
+    for place, name, level, arm in counts:
         if len(items[name, level]) > 1:
             turns[place][(name, level, *arm)] += 1
     return turns
@@ -224,9 +224,9 @@ def _count_turns(
 
 def _arm_factors(protocol: Protocol) -> list[str]:
     """Lists the factors that distinguish the arms of one item, and the strata."""
-    named = [
+    factors = [
         (spec.contrast or {}).get(key, "")
         for spec in _leading_measures(protocol)
         for key in ("factor", "within")
     ]
-    return [name for name in dict.fromkeys((*STRATUM, *protocol.apart, *named)) if name]
+    return [name for name in dict.fromkeys((*STRATUM, *protocol.apart, *factors)) if name]

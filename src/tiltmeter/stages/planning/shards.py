@@ -75,10 +75,10 @@ def record(
 
 def with_judge_for(record: ShardRecord, protocol: Protocol) -> ShardRecord:
     """Adds the option --judge-for to the record if judges are asked only about unsure labels."""
-    asked = {
+    names = {
         spec.name: dict(spec.unsure) for spec in protocol.instruments if spec.unsure is not None
     }
-    return record._replace(options={**record.options, "--judge-for": asked}) if asked else record
+    return record._replace(options={**record.options, "--judge-for": names}) if names else record
 
 
 def enter(store: Store, wanted: ShardRecord | None) -> None:

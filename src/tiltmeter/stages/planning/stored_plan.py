@@ -36,9 +36,9 @@ def planned_of_looks(store: Store, protocol: Protocol) -> PlannedTrials:
     factors = [name for name in protocol.factors if name != protocol.item]
     planned: dict[str, dict[str, dict[str, int]]] = {}
     for subject, mode, levels, number in looks.asked_levels(store):
-        held = planned.setdefault(subject, {}).setdefault(mode, {})
+        numbers = planned.setdefault(subject, {}).setdefault(mode, {})
         key = canonical([levels[name] for name in factors])
-        held[key] = held.get(key, 0) + number
+        numbers[key] = numbers.get(key, 0) + number
     return planned
 
 
@@ -57,7 +57,7 @@ def widen_plan(planned: PlannedTrials, more: PlannedTrials) -> PlannedTrials:
     }
     for subject, modes in more.items():
         for mode, levels in modes.items():
-            held = merged.setdefault(subject, {}).setdefault(mode, {})
+            numbers = merged.setdefault(subject, {}).setdefault(mode, {})
             for key, number in levels.items():
-                held[key] = max(number, held.get(key, 0))
+                numbers[key] = max(number, numbers.get(key, 0))
     return merged

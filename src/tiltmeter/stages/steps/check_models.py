@@ -31,9 +31,9 @@ def check_models(
 
     A subject whose answers the run already holds needs neither key nor server.
     """
-    answered = _count_answered(out)
+    numbers = _count_answered(out)
     for subject, modes in plan.count(protocol, choices).items():
-        if sum(modes.values()) > answered.get(subject, 0):
+        if sum(modes.values()) > numbers.get(subject, 0):
             _check_subject(protocol, choices, subject, connect)
     for judge in judges:
         try:
@@ -41,17 +41,17 @@ def check_models(
             for instrument in instruments if protocol.pictures else ():
                 _check_judge(protocol, choices, instrument, model)
         except MissingKey:
-            if not answered:  # a run that is there may have all labels of this judge
+            if not numbers:  # a run that is there may have all labels of this judge
                 raise
 
 
 def _check_subject(protocol: Protocol, choices: Choices, subject: str, connect: Connect) -> None:
     model = connect.model(subject, 1)
-    asked = set()
+    modes = set()
     for trial in plan.trials(protocol, plan.only(choices, subject)):
-        if trial.mode in asked:
+        if trial.mode in modes:
             continue
-        asked.add(trial.mode)
+        modes.add(trial.mode)
         request = plan.request(trial, protocol)
         model.check(request)
         if choices.temperature is not None and not model.sends_temperature(request):
@@ -59,7 +59,7 @@ def _check_subject(protocol: Protocol, choices: Choices, subject: str, connect: 
                 f"{subject} is never sent a temperature, so --temperature would change nothing "
                 "but what the report says. Leave it out."
             )
-        if len(asked) == len(choices.modes or protocol.default_modes):
+        if len(modes) == len(choices.modes or protocol.default_modes):
             return
 
 
@@ -69,9 +69,9 @@ def _check_judge(
     """Checks that a judge accepts an instrument's first request, which may hold pictures."""
     trial = next(plan.trials(protocol, choices), None)
     asking = instrument.asked if isinstance(instrument, Cascade) else instrument
-    asked = first_request(asking, trial, protocol) if trial and asking.judge else None
-    if asked is not None and asked.model == judge.name:
-        judge.check(asked)
+    request = first_request(asking, trial, protocol) if trial and asking.judge else None
+    if request is not None and request.model == judge.name:
+        judge.check(request)
 
 
 def _count_answered(out: Path) -> dict[str, int]:
@@ -79,7 +79,7 @@ def _count_answered(out: Path) -> dict[str, int]:
     if not is_begun(out):
         return {}
     with Store(out) as store:
-        answered: dict[str, int] = {}
+        numbers: dict[str, int] = {}
         for part in trials.parts(store):
-            answered[part.subject] = answered.get(part.subject, 0) + part.answered
-        return answered
+            numbers[part.subject] = numbers.get(part.subject, 0) + part.answered
+        return numbers

@@ -145,22 +145,22 @@ class Connect:
 
     def _thinking(self, name: str, row: table.Listed | None) -> Thinking:
         """Returns the settings of thinking to send. row: the model's entry in the table, if any."""
-        wanted = self.reasoning if name in self.subjects else None
+        choice = self.reasoning if name in self.subjects else None
         if row is None or self.url(name):
-            asked = None if wanted is None else reasoning.effort(wanted, (), switchable=True)
-            return {"effort": asked, "thinks": asked not in (None, "", reasoning.NONE)}
+            effort = None if choice is None else reasoning.effort(choice, (), switchable=True)
+            return {"effort": effort, "thinks": effort not in (None, "", reasoning.NONE)}
         efforts = ("none", *row.efforts) if row.takes.get("think_off") is True else row.efforts
-        if wanted is None and not efforts:
+        if choice is None and not efforts:
             return {"effort": None, "thinks": False}
-        asked = reasoning.effort(wanted, efforts, switchable=False)
-        thinks = row.thinks if asked == "" else asked != reasoning.NONE
-        return {"effort": asked, "thinks": thinks}
+        effort = reasoning.effort(choice, efforts, switchable=False)
+        thinks = row.thinks if effort == "" else effort != reasoning.NONE
+        return {"effort": effort, "thinks": thinks}
 
     def expected_price(self, name: str) -> Price | None:
         """Returns the price that the model will have when made; None if it is unknown."""
         urls = self.urls(name)
-        at_home = FREE if urls and all(map(on_this_machine, urls)) else None
-        price = self.price(name) or kind_of(name).price or at_home
+        free = FREE if urls and all(map(on_this_machine, urls)) else None
+        price = self.price(name) or kind_of(name).price or free
         thinks = self._thinking(name, table.find(name))["thinks"]
         return price._replace(reserve=reasoning.RESERVE_TOKENS) if price and thinks else price
 
@@ -206,8 +206,8 @@ class Connect:
             return "takes no batches: it is asked as usual"
         if row is None or row.batch_share is None:
             return "the price of a batch is not known: the full price is assumed"
-        on = f"as of {row.batch_date}, {row.batch_source}".rstrip(", ")
-        return f"in a batch {row.batch_share:.0%} of the price {on}"
+        source = f"as of {row.batch_date}, {row.batch_source}".rstrip(", ")
+        return f"in a batch {row.batch_share:.0%} of the price {source}"
 
     def check(self, names: Iterable[str]) -> None:
         """Raises UsageError for a base URL that none of the models would use, and for a model name
@@ -225,14 +225,14 @@ class Connect:
                 f"python:, …), not for {', '.join(names)}. Leave it out, or name several "
                 "servers: --base-url URL --base-url URL"
             )
-        named = [name for name in names if kind_of(name).is_served]
-        if self.base_url and not named:
+        served = [name for name in names if kind_of(name).is_served]
+        if self.base_url and not served:
             raise UsageError(
                 f"--base-url names a server, but {', '.join(names)} needs none. Leave it out, or "
                 "name a model of the server: --model openai:NAME"
             )
-        if self.base_url and all(kind_of(name).own_server for name in named):
-            kind = named[0].partition(":")[0]
+        if self.base_url and all(kind_of(name).own_server for name in served):
+            kind = served[0].partition(":")[0]
             raise UsageError(
                 "--base-url is for openai: models. Type for instance: --base-url "
                 f"{kind}={self.base_url}"
@@ -251,8 +251,8 @@ def _on_workers(name: str, options: ModelOptions, workers: Workers) -> Model:
     from ...models.workers.worker import ShownPictures
 
     pictures = ShownPictures({})
-    make = partial(make_model, name, replace(options, read=pictures, factors=None))
-    model = make()
+    factory = partial(make_model, name, replace(options, read=pictures, factors=None))
+    model = factory()
     if isinstance(model, Queued):  # its work is done elsewhere
         return make_model(name, options)
-    return WorkerPool(model, make, pictures, workers, RayCluster.join, options.read)
+    return WorkerPool(model, factory, pictures, workers, RayCluster.join, options.read)

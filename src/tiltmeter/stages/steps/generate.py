@@ -20,11 +20,11 @@ from .pipeline import Pipeline
 
 def job(trial: Trial, protocol: Protocol) -> Job:
     """Sends a trial's request to its subject and returns the output."""
-    asked = plan.request(trial, protocol)
-    (reply,) = yield [asked]
-    outcome = CUT if is_cut_and_empty(asked, reply) else reply.outcome
-    ended = UNKNOWN if asked.logprobs else reply.ended  # an exact reading asks for one token
-    return [Output(trial.id, outcome, reply.text, asked.key, reply.blob, ended, reply.thought)]
+    request = plan.request(trial, protocol)
+    (reply,) = yield [request]
+    outcome = CUT if is_cut_and_empty(request, reply) else reply.outcome
+    ended = UNKNOWN if request.logprobs else reply.ended  # an exact reading asks for one token
+    return [Output(trial.id, outcome, reply.text, request.key, reply.blob, ended, reply.thought)]
 
 
 def counting(job: Job, tally: Tally) -> Job:
@@ -62,14 +62,14 @@ async def generate(
 
     def source(subject: str) -> JobSource:
         if shard is None:
-            planned = plan.trials(protocol, plan.of_subject(choices, subject), wanted)
+            trials = plan.trials(protocol, plan.of_subject(choices, subject), wanted)
         else:  # whose part a trial is depends on those of all subjects
             part = shard.part(plan.trials(protocol, choices, wanted))
-            planned = (trial for trial in part if trial.subject == subject)
+            trials = (trial for trial in part if trial.subject == subject)
         tally = engine.tally
         jobs = (
             (trial, counting(job(trial, protocol), tally))
-            for trial in store.iter_unanswered(planned, tally.skip)
+            for trial in store.iter_unanswered(trials, tally.skip)
         )
         if pipeline is None:
             return JobSource((one for _, one in jobs), engine.tally, watch)

@@ -66,8 +66,8 @@ def read_given(source: str | Path | Protocol, protocol: Protocol, path: Path) ->
 
     source: the protocol, its name, or the path of its file.
     """
-    named = protocol.name if isinstance(source, Protocol) else str(source)
-    release = registry.source(named)
+    name = protocol.name if isinstance(source, Protocol) else str(source)
+    release = registry.source(name)
     if release is not None and release.outputs:
         copy = release.check(path)
         rows = list(_published(protocol, release, copy))
@@ -107,18 +107,18 @@ def write_rows(store: Store, protocol: Protocol, source: str, given: GivenConten
     store.freeze(Choices(subjects).frozen(protocol))
     settings.keep_source(store, source)
     new = _new(store, rows)
-    for some in (new[start : start + BATCH_ROWS] for start in range(0, len(new), BATCH_ROWS)):
-        opened = {trial.id for trial in store.iter_unanswered([trial for trial, _, _ in some])}
-        unopened = [row for row in some if row[0].id in opened]
+    for piece in (new[start : start + BATCH_ROWS] for start in range(0, len(new), BATCH_ROWS)):
+        opened = {trial.id for trial in store.iter_unanswered([trial for trial, _, _ in piece])}
+        unopened = [row for row in piece if row[0].id in opened]
         store.write(
             [],
             [output for _, output, _ in unopened],
             [label for _, _, labelled in unopened for label in labelled],
         )
     settings.add_import(store, settings.Imported(given.name, given.sha256, list(subjects)))
-    known = protocol.levels[protocol.item]
+    listed = protocol.levels[protocol.item]
     items = dict.fromkeys(trial.factors[protocol.item] for trial, _, _ in rows)
-    unlisted = tuple(item for item in items if item not in known)
+    unlisted = tuple(item for item in items if item not in listed)
     if len(unlisted) == len(items) > 1:  # a source with items of its own, and no slip in one
         unlisted = ()
     return AddedOutputs(len(new), len(rows) - len(new), subjects, unlisted)
@@ -134,6 +134,6 @@ def _new(store: Store, rows: Sequence[Imported]) -> list[Imported]:
         if trial.id in stored_ids and not all(
             (*label[:3], label.position, label.value) in stored for label in labels_given
         ):
-            what = f"{trial.subject}, {', '.join(filter(None, trial.factors.values()))}"
-            raise RunMismatch(f"{store.folder} holds other labels for {what}. Take another --out.")
+            noun = f"{trial.subject}, {', '.join(filter(None, trial.factors.values()))}"
+            raise RunMismatch(f"{store.folder} holds other labels for {noun}. Take another --out.")
     return [row for row in rows if row[0].id not in stored_ids]

@@ -52,8 +52,8 @@ class RowLayout:
         unknown = sorted(set(keys) - set(_KEYS))
         missing = [key for key in _KEYS[:2] if key not in keys]
         if unknown or missing:
-            wrong = f"does not take {', '.join(unknown)}" if unknown else f"lacks {missing[0]}"
-            raise ProtocolError(f"sources.toml: [[outputs]] {wrong}. It has: {', '.join(_KEYS)}")
+            fault = f"does not take {', '.join(unknown)}" if unknown else f"lacks {missing[0]}"
+            raise ProtocolError(f"sources.toml: [[outputs]] {fault}. It has: {', '.join(_KEYS)}")
         return cls(**keys)
 
     def columns_of(self, file: str) -> Row | None:
@@ -65,8 +65,8 @@ class RowLayout:
             f"(?P<{part}>[^/]+)" if place % 2 else re.escape(part)
             for place, part in enumerate(parts)
         )
-        named = re.fullmatch(pattern, file)
-        return named.groupdict() if named else None
+        match = re.fullmatch(pattern, file)
+        return match.groupdict() if match else None
 
     def key(self, columns: Mapping[str, str], row: Row, place: str) -> Key:
         """Returns the values by which a row's prompt is found."""
@@ -89,11 +89,11 @@ def read_rows(protocol: Protocol, layout: RowLayout, copy: Copy) -> Iterator[Imp
             if key not in cells and layout.skip_unmatched:
                 continue
             if key not in cells:
-                wanted = ", ".join(
+                wanted_names = ", ".join(
                     f"{name} = {value}" for name, value in zip(columns, key, strict=True)
                 )
                 raise UsageError(
-                    f"{place}: the design has no prompt with {wanted}. Add to `values` of "
+                    f"{place}: the design has no prompt with {wanted_names}. Add to `values` of "
                     "[[outputs]] the name that the design has for this value."
                 )
             subject = _fill(layout.subject, row, place)

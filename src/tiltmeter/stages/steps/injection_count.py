@@ -37,25 +37,25 @@ class InjectionCounts(TypedDict):
 
 def count(store: Store) -> InjectionCounts | None:
     """Counts the attempts; None if no judge was shown an answer."""
-    shown = calls.outputs_shown(store, _SHOWN)
-    if not shown:
+    output_ids = calls.outputs_shown(store, _SHOWN)
+    if not output_ids:
         return None
-    replies = tried = 0
+    replies = attempts_seen = 0
     sorts: Counter[str] = Counter()
     for outcome, text in calls.judge_replies(store, _SHOWN):
         if outcome == ANSWER:
             replies += 1
-            tried += bool(attempts(text))
+            attempts_seen += bool(attempts(text))
     ids: list[str] = []
     for trial, text in outputs.texts(store):
-        if trial in shown and (kinds := attempts(text)):
+        if trial in output_ids and (kinds := attempts(text)):
             ids.append(trial)
             sorts.update(kinds)
     return {
-        "outputs": len(shown),
+        "outputs": len(output_ids),
         "output_attempts": len(ids),
         "replies": replies,
-        "reply_attempts": tried,
+        "reply_attempts": attempts_seen,
         "sorts": dict(sorted(sorts.items())),
         "examples": ids[:MOST_EXAMPLES],
     }

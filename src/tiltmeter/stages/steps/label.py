@@ -72,8 +72,8 @@ def _with_judges(
         return [blind_cascade(_make_instrument(kind.make, spec), spec, judge) for judge in judges]
     if second is not None and spec.unsure is not None:
         return [_cascade(spec, kind, second, judge) for judge in judges]
-    beside = [_make_instrument(second, with_told, judge) for judge in judges] if second else []
-    return [_make_instrument(kind.make, spec), *beside]
+    judged = [_make_instrument(second, with_told, judge) for judge in judges] if second else []
+    return [_make_instrument(kind.make, spec), *judged]
 
 
 def _make_instrument(
@@ -96,10 +96,10 @@ def _cascade(
     """Makes an instrument that asks a judge if its rules are unsure. The judge's requests are those
     of a judge that labels everything, so both share calls.
     """
-    doubting = replace(spec, settings={**spec.settings, **(spec.unsure or {})})
-    asked = _make_instrument(second, spec, judge)
-    assert isinstance(asked, SecondJudge)
-    return Cascade(_make_instrument(kind.make, doubting), asked)
+    unsure_spec = replace(spec, settings={**spec.settings, **(spec.unsure or {})})
+    judge_alone = _make_instrument(second, spec, judge)
+    assert isinstance(judge_alone, SecondJudge)
+    return Cascade(_make_instrument(kind.make, unsure_spec), judge_alone)
 
 
 def ask_about_unread(protocol: Protocol, judges: Sequence[str]) -> Protocol:
@@ -142,8 +142,8 @@ def ask_where_unsure(
     specs = []
     for spec in protocol.instruments:
         kind = registry.instrument_kind(spec.kind, spec.name)
-        usual = kind.unsure_settings
-        if kind.second is None or usual is None:
+        defaults = kind.unsure_settings
+        if kind.second is None or defaults is None:
             specs.append(spec)
             continue
         if spec.told:
@@ -151,13 +151,13 @@ def ask_where_unsure(
                 "In this variant a judge labels everything, as in the paper. Leave --judge-for or "
                 "--variant out."
             )
-        if sure is not None and "sure" not in usual:
+        if sure is not None and "sure" not in defaults:
             raise UsageError(
                 f"The rules of {spec.name} do not say how sure they are. Leave --sure out."
             )
         threshold = spec.settings.get("sure") if sure is None else sure
         specs.append(
-            replace(spec, unsure=usual if threshold is None else {**usual, "sure": threshold})
+            replace(spec, unsure=defaults if threshold is None else {**defaults, "sure": threshold})
         )
     if all(spec.unsure is None for spec in specs):
         raise UsageError(
@@ -173,26 +173,26 @@ def missing_judges(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
     for spec in protocol.instruments:
         kind = registry.instrument_kind(spec.kind, spec.name)
         if kind.judged and not judges:
-            asked = " ".join(f"--judge MODEL ({part})" for part in kind.parts)
+            options = " ".join(f"--judge MODEL ({part})" for part in kind.parts)
             is_team = kind.asks == "team"
             how = "one model alone plays all parts" if is_team else "any number of them"
-            needs.append(f"{spec.name} needs {asked}; {how}. Type: tiltmeter label RUN --judge …")
+            needs.append(f"{spec.name} needs {options}; {how}. Type: tiltmeter label RUN --judge …")
     return needs
 
 
 def keep_cascades(store: Store, instruments: Sequence[Instrument]) -> set[str]:
     """Records the judges that only unsure rules ask; warns if such a judge labels everything."""
-    together = [instrument for instrument in instruments if isinstance(instrument, Cascade)]
-    for one in together:
+    cascades = [instrument for instrument in instruments if isinstance(instrument, Cascade)]
+    for one in cascades:
         settings.keep_cascade(store, one.annotator, one.judge, one.first.settings.get("sure"))
     before = {cascade.judge for cascade in settings.cascades(store).values()}
-    wholly = before & {
+    judges = before & {
         instrument.judge for instrument in instruments if isinstance(instrument, SecondJudge)
     }
     return {
         f"{judge} labels everything now; before, it was asked only where the rules were unsure "
         "(--judge-for unsure)"
-        for judge in sorted(wholly)
+        for judge in sorted(judges)
     }
 
 
@@ -241,7 +241,7 @@ async def annotate(
 
     rules = [instrument for instrument in instruments if not instrument.judge]
     judged = [[instrument] for instrument in instruments if instrument.judge]
-    sources = [unlabelled(some) for some in (rules, *judged)]
+    sources = [unlabelled(group) for group in (rules, *judged)]
     watch(tally)
     engine = Engine(store, models, limits, watch, tally)
     await engine.drive_all([JobSource(source, tally, watch) for source in sources])
@@ -267,8 +267,8 @@ def _forget_partly_compared(store: Store, instruments: Sequence[Instrument]) -> 
 def _checks(store: Store, jobs: LabelJobs, by: Cascade, check: SecondJudge) -> Iterator[Job]:
     """Yields jobs in which the judge of unread answers also labels some answers that rules read."""
     for name in agreement.read_outputs(store, by.annotator, CHECKED):
-        checked = labels.value(store, name, check.annotator, check.attribute)
-        output = None if checked else stored_outputs.one(store, name)
+        value = labels.value(store, name, check.annotator, check.attribute)
+        output = None if value else stored_outputs.one(store, name)
         job = jobs.job(check, *output) if output else None
         if job is not None:
             yield job
@@ -277,8 +277,8 @@ def _checks(store: Store, jobs: LabelJobs, by: Cascade, check: SecondJudge) -> I
 def _agreement(store: Store, by: Cascade, check: SecondJudge) -> str:
     """Describes how often the judge and the rules agree on answers that the rules read."""
     both = (by.annotator, check.annotator)
-    alike, number = agreement.alike(store, *both, by.attribute, check.attribute)
+    equal, number = agreement.alike(store, *both, by.attribute, check.attribute)
     return (
         f"{by.judge} labels what the rules of {by.name} left unread; of {number} answers that they "
-        f"read it says the same of {alike}"
+        f"read it says the same of {equal}"
     )

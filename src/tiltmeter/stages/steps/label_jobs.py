@@ -52,11 +52,11 @@ class LabelJobs:
             return None
         key = tuple([trial.factors[name] for name in self._names])
         cell, (context, pictures) = self._cells.get(key, {}), self._shown.get(key, ((), ()))
-        asked = trial
+        shown_trial = trial
         if (context, pictures) != (trial.context, trial.pictures):
-            asked = trial._replace(context=context, pictures=pictures)
-        history, output = _told(protocol, asked), begun.answer(output, trial, protocol)
-        return _job(self._store, instrument, asked, output, is_exact, cell, history)
+            shown_trial = trial._replace(context=context, pictures=pictures)
+        history, output = _told(protocol, shown_trial), begun.answer(output, trial, protocol)
+        return _job(self._store, instrument, shown_trial, output, is_exact, cell, history)
 
 
 def _told(protocol: Protocol, trial: Trial) -> str:
@@ -94,8 +94,8 @@ def _job(
         requests = next(steps)
         while True:
             replies = yield requests
-            for asked in requests:
-                calls.append(LabelCall(trial.id, instrument.annotator, len(calls) + 1, asked.key))
+            for request in requests:
+                calls.append(LabelCall(trial.id, instrument.annotator, len(calls) + 1, request.key))
             requests = steps.send(replies)
     except StopIteration as end:
         labels: Sequence[Label] = end.value

@@ -71,10 +71,10 @@ class Match:
         return line.prompt is not None and fold_prompt(line.prompt) in self.prompts
 
     def _nearest_line(self) -> str:
-        near = self.answers.nearest(self.missing[0].prompt)
-        if near is None or near.prompt is None or self._is_asked(near):
+        line = self.answers.nearest(self.missing[0].prompt)
+        if line is None or line.prompt is None or self._is_asked(line):
             return ""
-        return f"; the nearest is line {near.number}: {shorten_prompt(near.prompt)}"
+        return f"; the nearest is line {line.number}: {shorten_prompt(line.prompt)}"
 
     def _further(self, lines: list[AnswerLine]) -> str:
         return (
@@ -84,14 +84,14 @@ class Match:
 
     def _strangers(self) -> str:
         line = next(line for line in self.unused if not self._is_asked(line))
-        said = shorten_prompt(line.prompt) if line.prompt else f"id {line.id}" if line.id else ""
-        said = said or ", ".join(f"{name}={value}" for name, value in line.columns.items())
-        some = sorted(self.prompts)[:COMPARED]
-        near = difflib.get_close_matches(line.prompt or "", some, 1, 0.4)
-        nearest = f" The nearest prompt of the audit: {shorten_prompt(near[0])}." if near else ""
+        text = shorten_prompt(line.prompt) if line.prompt else f"id {line.id}" if line.id else ""
+        text = text or ", ".join(f"{name}={value}" for name, value in line.columns.items())
+        prompts = sorted(self.prompts)[:COMPARED]
+        best = difflib.get_close_matches(line.prompt or "", prompts, 1, 0.4)
+        nearest = f" The nearest prompt of the audit: {shorten_prompt(best[0])}." if best else ""
         return (
             f"{len(self.unused):,} lines of {self.subject} answer no trial, the first is line "
-            f"{line.number} ({said}).{nearest}"
+            f"{line.number} ({text}).{nearest}"
         )
 
 
@@ -105,7 +105,7 @@ def matches(protocol: Protocol, choices: Choices, connect: Connect) -> Iterator[
 
 
 def _match(subject: str, answers: Answers, protocol: Protocol, choices: Choices) -> Match:
-    used: set[int] = set()
+    used_lines: set[int] = set()
     missing: list[Trial] = []
     prompts: set[str] = set()
     trials = list(plan.trials(protocol, plan.of_subject(choices, subject)))
@@ -115,8 +115,8 @@ def _match(subject: str, answers: Answers, protocol: Protocol, choices: Choices)
         if line is None:
             missing.append(trial)
         else:
-            used.add(line.number)
-    unused = tuple(line for line in answers.lines if line.number not in used)
+            used_lines.add(line.number)
+    unused = tuple(line for line in answers.lines if line.number not in used_lines)
     return Match(subject, len(trials), tuple(missing), unused, frozenset(prompts), answers)
 
 

@@ -99,8 +99,8 @@ def _compare(known: _Known | None, store: Store) -> _Known:
     for key in dict.fromkeys((*known.frozen, *frozen)):
         before, other = known.frozen.get(key), frozen.get(key)
         if before != other:
-            what = "the protocol's file or data" if key == "digest" else key
-            _refuse(known.folder, folder, f"{what} is {_short(before)} and {_short(other)}")
+            noun = "the protocol's file or data" if key == "digest" else key
+            _refuse(known.folder, folder, f"{noun} is {_short(before)} and {_short(other)}")
     for shard in shards:
         if known.shard is None:
             known.shard = (folder, shard)
@@ -143,8 +143,8 @@ def _adopt_settings(store: Store, source: Store) -> None:
     plan = widen_plan(settings.planned_trials(store), settings.planned_trials(source))
     if plan:
         store.put("planned", plan)
-    for name, asked in settings.cascades(source).items():
-        settings.keep_cascade(store, name, *asked)
+    for name, cascade in settings.cascades(source).items():
+        settings.keep_cascade(store, name, *cascade)
     for imported in settings.imports(source):
         settings.add_import(store, imported)
     _adopt_part(store, source)
@@ -154,14 +154,14 @@ def _adopt_part(store: Store, source: Store) -> None:
     """Adds a merged run's cost of unanswered calls and its failed trials, only once even if the run
     is merged again, directly or inside another run.
     """
-    held, within = settings.merged_parts(store), settings.merged_parts(source)
+    own, within = settings.merged_parts(store), settings.merged_parts(source)
     shard = settings.shard(source)
     name = f"{shard.number}/{shard.of}" if shard else calls.first_key(source)
     paid = max(0.0, settings.possibly_paid(source) - _possibly_paid(within))
     failed = max(0, settings.failed_trials(source) - sum(p.failed for p in within.values()))
     part = f"{name} merged" if within else name
-    parts = {**within, **held, part: MergedPart(paid, failed, shard)}
-    newly = _possibly_paid(parts) - _possibly_paid(held)
+    parts = {**within, **own, part: MergedPart(paid, failed, shard)}
+    newly = _possibly_paid(parts) - _possibly_paid(own)
     settings.keep_possibly_paid(store, settings.possibly_paid(store) + newly, 0.0)
     settings.keep_merged_parts(store, parts)
     store.put("last_run", {"failed": sum(p.failed for p in parts.values()), "last_failure": ""})
@@ -175,8 +175,8 @@ def _missing(store: Store) -> list[str]:
     """Lists the shards of the plan that were not merged yet."""
     records = _shards_of(settings.merged_parts(store).values())
     merged = {record.number for record in records}
-    of = records[0].of if records else 0
-    return [f"{number}/{of}" for number in range(1, of + 1) if number not in merged]
+    total = records[0].of if records else 0
+    return [f"{number}/{total}" for number in range(1, total + 1) if number not in merged]
 
 
 def _shards_of(parts: Iterable[MergedPart]) -> list[ShardRecord]:

@@ -28,7 +28,7 @@ def lines(first: First, forecast: Forecast) -> list[str]:
         f"{first.cut_share:.0%} cut, {first.share(INVALID):.0%} unread, "
         f"{first.share(REFUSAL):.0%} refused"
     )
-    failed = first.share(ERROR)
+    share = first.share(ERROR)
     return [
         f"pilot of {first.subject}: {number} replies",
         *(
@@ -37,7 +37,7 @@ def lines(first: First, forecast: Forecast) -> list[str]:
             for language, _, reply in sample_replies(first)
         ),
         f"  {first.completion_tokens / max(1, number):.1f} tokens a reply{thought}; {shares}"
-        + (f", {failed:.0%} failed" if failed else "")
+        + (f", {share:.0%} failed" if share else "")
         + (f"; {speed:.0f} tokens/s" if speed else ""),
         f"  all {forecast.calls:,} trials: about {forecast.prompt_tokens:,} + "
         f"{forecast.completion_tokens:,} tokens, {_duration(forecast.seconds)}"
@@ -68,8 +68,8 @@ def sentence(first: First, switched_off: bool) -> str:
     start = f"{first.subject}: {replies} of the first {number} "
     limit = max((trial.sampling.max_tokens for trial, _ in first.seen), default=0)
     if first.cause == THOUGHT:
-        why = ", though it was told not to think" if switched_off else ""
-        return f"{start}replies are empty: the limit of {limit} tokens went into reasoning{why}."
+        reason = ", though it was told not to think" if switched_off else ""
+        return f"{start}replies are empty: the limit of {limit} tokens went into reasoning{reason}."
     if first.cause == LIMIT:
         return f"{start}replies are cut: the limit of {limit} tokens is short for this model."
     if first.cause == UNREAD:
@@ -97,10 +97,10 @@ def remedy(first: First, switched_off: bool) -> str:
     """Describes a remedy for the fault, with the options to type."""
     typed = " or with ".join(options(first, switched_off))
     if first.cause == LANGUAGE:
-        asked = sorted({trial.factors.get("language", "") for trial, _ in first.seen} - {""})
-        if len(asked) < 2:
+        languages = sorted({trial.factors.get("language", "") for trial, _ in first.seen} - {""})
+        if len(languages) < 2:
             return "Choose another model, or a language that it speaks with --language."
-        return f"Asked were {', '.join(asked)}: name those that it speaks with --language."
+        return f"Asked were {', '.join(languages)}: name those that it speaks with --language."
     if first.cause == UNREAD:
         return f"Type the same command with {typed}."
     if first.cause == CONTEXT:

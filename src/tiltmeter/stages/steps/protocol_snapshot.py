@@ -89,8 +89,8 @@ def _with_rows(protocol: Protocol, used: Sequence[Row]) -> Json:
         for name, text in files.items()
     }
     definition["files"] = lines
-    asked = {(name, cell[name]) for cell in used for name in protocol.factors}
-    definition["declared"] = _readable(object_at(definition, "declared"), asked)
+    pairs = {(name, cell[name]) for cell in used for name in protocol.factors}
+    definition["declared"] = _readable(object_at(definition, "declared"), pairs)
     if protocol.pictures:
         names = {name for cell in used for name in protocol.shown_with(cell)}
         pictures = {path: name for path, name in protocol.picture_names.items() if name in names}
@@ -100,14 +100,14 @@ def _with_rows(protocol: Protocol, used: Sequence[Row]) -> Json:
 
 def _lines_used(text: str, used: Sequence[Row]) -> str:
     """Returns the lines of a table that occur in the used rows; all lines if none occurs."""
-    met: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    used_values: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
     used_lines = []
     for line in text.splitlines():
         row = json.loads(line)
         names = tuple(row)
-        if names not in met:
-            met[names] = {tuple(cell.get(name, "") for name in names) for cell in used}
-        if tuple(row.values()) in met[names]:
+        if names not in used_values:
+            used_values[names] = {tuple(cell.get(name, "") for name in names) for cell in used}
+        if tuple(row.values()) in used_values[names]:
             used_lines.append(line)
     return "".join(f"{line}\n" for line in used_lines) or text
 
@@ -186,10 +186,10 @@ def _protocol_of(store: Store) -> tuple[Protocol, str]:
             f"was not made by you on this machine, so {Path(source).name} was not looked at. To "
             f"read it from now on, type: tiltmeter jobs {store.folder} --trust"
         )
-    now, why = _from_file(source, str(definition["declared"]["name"]))
-    if now is not None and now.digest == digest:
-        return now, ""
-    return _from_run(definition), why and f"is read with the protocol that it kept: {why}"
+    current, note = _from_file(source, str(definition["declared"]["name"]))
+    if current is not None and current.digest == digest:
+        return current, ""
+    return _from_run(definition), note and f"is read with the protocol that it kept: {note}"
 
 
 def _earlier(store: Store, name: str) -> Protocol:
@@ -198,11 +198,11 @@ def _earlier(store: Store, name: str) -> Protocol:
         json.dumps({**factors, "text": prompt.rpartition("\n\n")[0]})
         for factors, prompt in trials.prompts_asked(store)
     ]
-    asked = {pair for factors, _ in trials.prompts_asked(store) for pair in factors.items()}
-    data = _readable(registry.declaration(name), asked)
+    pairs = {pair for factors, _ in trials.prompts_asked(store) for pair in factors.items()}
+    data = _readable(registry.declaration(name), pairs)
     place = SourceLocation("the protocol of this run", "", data)
-    beside = Beside(None, {"texts.jsonl": "\n".join(rows)})
-    return load.declare(data, beside, place, registry.instrument_kind)
+    files = Beside(None, {"texts.jsonl": "\n".join(rows)})
+    return load.declare(data, files, place, registry.instrument_kind)
 
 
 def _readable(data: dict[str, Any], asked: Pairs) -> dict[str, Any]:
@@ -238,12 +238,12 @@ def _levels_asked(
 
 def _can_be_read(measure: MeasureKeys, asked: Pairs) -> bool:
     """True if the levels that a measure requires were asked."""
-    needed = {(factor, level) for factor, of in measure.get("where", {}).items() for level in of}
+    required = {(factor, level) for factor, of in measure.get("where", {}).items() for level in of}
     contrast = measure.get("contrast", {})
     sides = (contrast[side] for side in ("level", "baseline") if side in contrast)
-    needed |= {(contrast["factor"], side) for side in sides if side != "*"}
+    required |= {(contrast["factor"], side) for side in sides if side != "*"}
     levels = sum(factor == contrast.get("factor") for factor, _ in asked)
-    return needed <= asked and (not contrast or levels > 1)
+    return required <= asked and (not contrast or levels > 1)
 
 
 def _from_file(source: str, name: str) -> tuple[Protocol | None, str]:

@@ -110,10 +110,10 @@ class Crossed:
     @cached_property
     def item_sides(self) -> tuple[Codes, PromptSums, Codes]:
         """(Index of each prompt's item–side pair; a function to sum by pair; item of each pair.)"""
-        kept, first, codes = np.unique(
+        pairs, first, codes = np.unique(
             self.item * self.sides + self.side, return_index=True, return_inverse=True
         )
-        del kept
+        del pairs
         return codes, _sums(codes), self.item[first]
 
     @cached_property

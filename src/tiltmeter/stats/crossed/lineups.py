@@ -62,8 +62,8 @@ def dealt(firsts: ArrayLike, group: int) -> Test:
     observed, expected = float(counts[:, group].sum()), float(counts.mean(axis=1).sum())
     distance = np.abs(np.arange(law.size) - expected)
     p = float(law[distance >= abs(observed - expected) - 1e-9].sum())
-    extreme = law[law > 0]
-    return Test(observed - expected, min(1.0, p), DEALT, smallest_p=float(extreme.min()))
+    reached = law[law > 0]
+    return Test(observed - expected, min(1.0, p), DEALT, smallest_p=float(reached.min()))
 
 
 def recurring(

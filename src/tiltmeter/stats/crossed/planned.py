@@ -56,7 +56,7 @@ def planned_shift_of_words(design: WordsDesign, *, level: float = 0.05) -> float
     items = min(design.items, max(LEAST_ITEMS, MOST_PROMPTS // (2 * design.words)))
     if items < 2:
         return None
-    fewer = design.items / items
+    ratio = design.items / items
     prompts = [
         (side, word, item)
         for side in (0, 1)
@@ -64,8 +64,8 @@ def planned_shift_of_words(design: WordsDesign, *, level: float = 0.05) -> float
         for item in range(items)
     ]
     side, word, item = zip(*prompts, strict=True)
-    answers = max(1, round(design.answers * fewer))
-    spread = fewer**-0.5
+    answers = max(1, round(design.answers * ratio))
+    spread = ratio**-0.5
     crossed = Crossed.of(side=side, word=word, item=item, n=[answers] * len(prompts))
     spreads = Spreads(design.words_sd, BY_ITEM_SD * spread, PROMPT_SD * spread)
     low, high = 0.0, MOST_LOGITS
@@ -96,8 +96,8 @@ def sampling_ratio(design: WordsDesign) -> float:
     Near shares of ½ a logit is a quarter in share, so s² = 1/4, τ² = (C·sd²/K + .3² + .5²/K)/16.
     By hand: 20 items, 10 words of sd .3: .25/((.18 + .09 + .025)/16) = 13.6; 3 words: 5.2.
     """
-    stays = design.items * design.words_sd**2 + PROMPT_SD**2
-    return 0.25 * 16 / (stays / design.words + BY_ITEM_SD**2)
+    remaining = design.items * design.words_sd**2 + PROMPT_SD**2
+    return 0.25 * 16 / (remaining / design.words + BY_ITEM_SD**2)
 
 
 def _power(crossed: Crossed, spreads: Spreads, shift: float, level: float) -> tuple[float, float]:

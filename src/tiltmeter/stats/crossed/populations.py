@@ -70,12 +70,12 @@ def populations(
     value = float(fit.value[0])
     if not np.isfinite(value):
         return None
-    several = float(design.items > 1)
+    has_several = float(design.items > 1)
     quantities = (value, null)
     per_side = [len(set(design.word[design.side == side])) for side in range(design.sides)]
     return Populations(
         value,
-        infer(several * float(fit.variance[0]), float(fit.df[0]), *quantities),
+        infer(has_several * float(fit.variance[0]), float(fit.df[0]), *quantities),
         _of_words(fit, *quantities),
         infer(float(fit.parts.items[0]), design.items - 1.0, *quantities),
         _within_prompts(design, y, within, ratio, *quantities),
@@ -85,8 +85,8 @@ def populations(
 
 
 def _of_words(fit: TwoWay, value: float, null: float) -> Inference:
-    each, df = fit.parts.words[0], np.maximum(fit.parts.words_df[0], 1.0)
-    total, spread = float(each.sum()), float((each**2 / df).sum())
+    variances, df = fit.parts.words[0], np.maximum(fit.parts.words_df[0], 1.0)
+    total, spread = float(variances.sum()), float((variances**2 / df).sum())
     return infer(total, total**2 / spread if spread > 0 else 1.0, value, null)
 
 
@@ -102,13 +102,13 @@ def _within_prompts(
     has_several = design.n > 1
     if not has_several.any():
         return None
-    free = np.maximum(design.n - 1, 1.0)
-    spread = shares * (1 - shares) / free if within is None else arguments.counts("within", within)
+    df = np.maximum(design.n - 1, 1.0)
+    spread = shares * (1 - shares) / df if within is None else arguments.counts("within", within)
     scale = np.ones(design.sides)
     if ratio:
         scale = design.by_side(shares * design.n) / design.by_side(design.n)
     parts = (design.weight / scale[design.side]) ** 2 * spread
-    total, squares = float(parts.sum()), float((parts**2 / free).sum())
+    total, squares = float(parts.sum()), float((parts**2 / df).sum())
     return infer(total, total**2 / squares if squares > 0 else 1.0, value, null)
 
 

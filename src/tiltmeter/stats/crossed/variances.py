@@ -66,19 +66,19 @@ def components(
     Owen (2007), Ann. Appl. Stat. 1. NaN if the base of a ratio is 0.
     """
     sums = design.by_side(design.n)
-    pooled = design.by_side(shares * design.n) / sums
-    value = pooled[:, -1] - (pooled[:, 0] if design.sides == 2 else 0.0)
+    mean_share = design.by_side(shares * design.n) / sums
+    value = mean_share[:, -1] - (mean_share[:, 0] if design.sides == 2 else 0.0)
     if ratio:
         with np.errstate(divide="ignore", invalid="ignore"):
-            shares = shares / pooled[:, design.side]
-            value = np.log(pooled[:, 1] / pooled[:, 0])
-        pooled = np.ones_like(pooled)
-    rest = shares - pooled[:, design.side]
+            shares = shares / mean_share[:, design.side]
+            value = np.log(mean_share[:, 1] / mean_share[:, 0])
+        mean_share = np.ones_like(mean_share)
+    rest = shares - mean_share[:, design.side]
     weighted = design.weight * rest
     by_item = design.by_item(design.sign * weighted)
     items = _ratio(design.items) * (by_item**2).sum(axis=1)
-    beside = design.weight * (rest - _item_shifts(design, rest)) if item_shifts else weighted
-    signed = beside * design.sign if design.matched else beside
+    residuals = design.weight * (rest - _item_shifts(design, rest)) if item_shifts else weighted
+    signed = residuals * design.sign if design.matched else residuals
     words, cells, df = _word_sums(design, signed, pooled_words)
     return Components(value, items, words, cells, design.items - 1.0, df)
 
@@ -114,10 +114,10 @@ def word_weight(design: Crossed) -> float:
     if not len(design.indicators):
         return 0.0
     parts = components(design, design.indicators, pooled_words=False)
-    both = design.squared_weights
-    remainder = both - float(parts.items.sum())
+    squares = design.squared_weights
+    remainder = squares - float(parts.items.sum())
     between = float(parts.words.sum() - parts.cells.sum())
-    if remainder < NEGLIGIBLE * both or between <= 0:
+    if remainder < NEGLIGIBLE * squares or between <= 0:
         return 0.0
     return remainder / between
 
@@ -138,17 +138,17 @@ def _word_sums(design: Crossed, beside: Floats, pool: bool) -> tuple[Floats, Flo
     side, counts = design.word_side, design.words_by_side
     sums, prompts = design.by_word(beside), np.bincount(design.word)
     by_side = np.eye(counts.size)[side]  # (K, G)
-    apart = sums - (sums @ by_side / counts)[:, side]
+    deviations = sums - (sums @ by_side / counts)[:, side]
     squares = design.by_word(beside**2)
     has_several = prompts > 1
     within = np.where(
         has_several, (squares - sums**2 / prompts) * prompts / np.maximum(prompts - 1, 1), squares
     )
     larger = np.array([_ratio(number) for number in counts])
-    words, cells = (apart**2) @ by_side * larger, within @ by_side * larger
+    words, cells = (deviations**2) @ by_side * larger, within @ by_side * larger
     df = np.broadcast_to(np.maximum(counts - 1.0, 0.0), words.shape)
     if pool and counts.size == 2 and counts[0] != counts[1]:
-        pooled = ((apart**2) @ by_side @ counts**2.0)[:, None] / (counts.sum() - 2) / counts
+        pooled = ((deviations**2) @ by_side @ counts**2.0)[:, None] / (counts.sum() - 2) / counts
         df = np.where(pooled > words, counts.sum() - 2.0, df)
         words = np.maximum(words, pooled)
     return words, cells, df

@@ -48,14 +48,14 @@ def items_differ(
         return Test(None, None, METHOD, note=TOO_FEW)
     shapes = _by_shape(design, usable, rest)
     observed = float(_statistic([(first, values[None]) for first, values in shapes])[0])
-    reached, done, stretch = 0, 0, usable.size / (usable.size - 1)
-    while done < draws and (done == 0 or reached * 10 <= done):
-        many = min(max(1, BLOCK // rest.size) if done else FIRST_DRAWS, draws - done)
-        done += many
-        shuffled = _statistic([(first, _deal(values, many, generator)) for first, values in shapes])
+    reached, total, stretch = 0, 0, usable.size / (usable.size - 1)
+    while total < draws and (total == 0 or reached * 10 <= total):
+        size = min(max(1, BLOCK // rest.size) if total else FIRST_DRAWS, draws - total)
+        total += size
+        shuffled = _statistic([(first, _deal(values, size, generator)) for first, values in shapes])
         reached += int((shuffled * stretch >= observed * (1 - TIE)).sum())
-    p = monte_carlo_p(exceeding=reached, draws=done)
-    return Test(observed, p, METHOD, smallest_p=1 / (1 + done), draws=done)
+    p = monte_carlo_p(exceeding=reached, draws=total)
+    return Test(observed, p, METHOD, smallest_p=1 / (1 + total), draws=total)
 
 
 def _items(design: Crossed) -> Codes:

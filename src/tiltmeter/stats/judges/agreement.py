@@ -71,8 +71,8 @@ def cohen_kappa(*, gold: Confusion) -> Interval:
     for a good judge (then also read AC1). Source: Cohen (1960), Educ. Psychol. Meas. 20; jackknife:
     Kraemer (1980), Biometrics 36. By hand: [[20, 5], [10, 15]]: p_o .7, p_e .5 → .4.
     """
-    c, k, wide = gold.weighted.shape
-    square = np.zeros((c, wide, wide))
+    c, k, answers = gold.weighted.shape
+    square = np.zeros((c, answers, answers))
     square[:, :k] = gold.weighted
     filled = square[square.sum((1, 2)) > 0]
 
@@ -85,7 +85,7 @@ def cohen_kappa(*, gold: Confusion) -> Interval:
 
     return _jackknife(
         filled.reshape(len(filled), -1),
-        lambda s: parts(s.reshape(*s.shape[:-1], wide, wide)),
+        lambda s: parts(s.reshape(*s.shape[:-1], answers, answers)),
     )
 
 
@@ -160,11 +160,11 @@ def pairwise_agreement(*, rated: Ratings) -> tuple[PairAgreement, ...]:
     pairs, codes, items = [], rated.codes, _items(rated)
     for i in range(codes.shape[1]):
         for j in range(i + 1, codes.shape[1]):
-            both = (codes[:, i] >= 0) & (codes[:, j] >= 0)
-            same = both & (codes[:, i] == codes[:, j])
+            has_both = (codes[:, i] >= 0) & (codes[:, j] >= 0)
+            is_same = has_both & (codes[:, i] == codes[:, j])
             x, n = (
                 np.bincount(rated.clusters, rated.weights * flag, minlength=items)
-                for flag in (same, both)
+                for flag in (is_same, has_both)
             )
             share = rates.clustered_share(successes=np.minimum(x, n), n=n)
             pairs.append(PairAgreement(i, j, share))
@@ -198,31 +198,31 @@ def _jackknife(sums: Floats, parts: Callable[[Floats], tuple[Floats, Floats]]) -
     c = len(sums)
     blank = Interval(None, None, None, METHOD, clusters=c)
     with np.errstate(divide="ignore", invalid="ignore"):
-        apart, chance = (float(part) for part in parts(sums.sum(axis=0)))
-        if not (math.isfinite(apart) and math.isfinite(chance)):
+        observed, chance = (float(part) for part in parts(sums.sum(axis=0)))
+        if not (math.isfinite(observed) and math.isfinite(chance)):
             return replace(blank, note="nothing was rated twice")
         if chance <= 0:
             return replace(
                 blank, note="only one class was used: agreement beyond chance is not defined"
             )
-        value = 1 - apart / chance
+        value = 1 - observed / chance
         if c < 2:
             return replace(blank, value=value, note="one cluster: no interval")
         omitted, expected = parts(sums.sum(axis=0) - sums)
-        without = np.where(expected > 1e-12, 1 - omitted / expected, np.nan)
-    few = rates.few_clusters(c)
-    if not np.isfinite(without).all():
-        hangs = replace(blank, value=value, note="a class hangs on one item: no interval")
-        return with_cautions(hangs, few)
-    if apart <= 0:
-        worst = wilson.wilson_limits(0.0, float(c), t_quantile(UPPER, c - 1.0))[1]
-        low, note = max(1 - worst / chance, -1.0), "all agree: limit from the number of clusters"
+        values = np.where(expected > 1e-12, 1 - omitted / expected, np.nan)
+    caution = rates.few_clusters(c)
+    if not np.isfinite(values).all():
+        row_without = replace(blank, value=value, note="a class hangs on one item: no interval")
+        return with_cautions(row_without, caution)
+    if observed <= 0:
+        upper = wilson.wilson_limits(0.0, float(c), t_quantile(UPPER, c - 1.0))[1]
+        low, note = max(1 - upper / chance, -1.0), "all agree: limit from the number of clusters"
         row = replace(blank, value=1.0, low=low, high=1.0, se=0.0, note=note)
-        return with_cautions(row, few)
-    variance, df = rates.cluster_variance((without - without.mean()) * (c - 1) / c)
+        return with_cautions(row, caution)
+    variance, df = rates.cluster_variance((values - values.mean()) * (c - 1) / c)
     distance, t = 1 - value, t_quantile(UPPER, df)
     q = t * t * variance / distance
     half = math.sqrt(q * distance + q * q / 4)
     low, high = max(1 - distance - q / 2 - half, -1.0), 1 - distance - q / 2 + half
     row = replace(blank, value=value, low=low, high=high, se=math.sqrt(variance), df=df)
-    return with_cautions(row, few)
+    return with_cautions(row, caution)

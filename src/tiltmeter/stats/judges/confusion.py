@@ -59,8 +59,8 @@ def confusion(
         raise ValueError(
             f"answers: at least 2 and one per class expected, got {wide} for {classes} classes"
         )
-    true, called = _codes("truth", truth, classes), _codes("said", said, wide)
-    arguments.same_shape("said", called, "truth", true)
+    true, said_codes = _codes("truth", truth, classes), _codes("said", said, wide)
+    arguments.same_shape("said", said_codes, "truth", true)
     item = (
         np.arange(true.size) if clusters is None else _codes("clusters", clusters, items or 2**62)
     )
@@ -70,10 +70,10 @@ def confusion(
     size = items or (int(item.max()) + 1 if item.size else 0)
     weight = np.ones(true.size) if weights is None else arguments.counts("weights", weights)
     arguments.same_shape("weights", weight, "truth", true)
-    both_known = (true >= 0) & (called >= 0)
+    both_known = (true >= 0) & (said_codes >= 0)
     if both_known.any() and weight[both_known].min() <= 0:
         raise ValueError("weights: numbers above 0 expected")
-    cell = ((item * classes + true) * wide + called)[both_known]
+    cell = ((item * classes + true) * wide + said_codes)[both_known]
     weight = weight[both_known] / (weight[both_known].mean() if both_known.any() else 1.0)
     cells, shape = size * classes * wide, (size, classes, wide)
     labels = np.bincount(cell, minlength=cells).astype(np.float64).reshape(shape)
@@ -168,21 +168,21 @@ def _mean(
     total: Floats,
 ) -> Interval:
     """Averages one of the four rates over classes, with an interval from the items' influences."""
-    used = [row for row in counts if row[which][1].sum() > 0]
-    if not used:
+    rows = [row for row in counts if row[which][1].sum() > 0]
+    if not rows:
         return Interval(None, None, None, METHOD, note="no gold")
-    support = np.array([row[0][1].sum() for row in used])
-    share = np.full(len(used), 1 / len(used)) if even else support / support.sum()
-    rate = np.array([row[which][0].sum() / row[which][1].sum() for row in used])
+    support = np.array([row[0][1].sum() for row in rows])
+    share = np.full(len(rows), 1 / len(rows)) if even else support / support.sum()
+    rate = np.array([row[which][0].sum() / row[which][1].sum() for row in rows])
     influence = np.zeros(total.size)
-    for part, value, row in zip(share, rate, used, strict=True):
+    for part, value, row in zip(share, rate, rows, strict=True):
         x, n = row[which]
         influence += part * (x - value * n) / n.sum()
         if not even:
             influence += (
-                (row[0][1] - part * sum(other[0][1] for other in used)) / support.sum() * value
+                (row[0][1] - part * sum(other[0][1] for other in rows)) / support.sum() * value
             )
-    missing = len(counts) - len(used)
+    missing = len(counts) - len(rows)
     note = f"{missing} classes that are never called left out" if missing else None
     return share_interval(
         float(share @ rate), influence[total > 0], float(total.sum()), METHOD, note
@@ -198,9 +198,9 @@ def gold_share(x: Floats, n: Floats, gold: Confusion) -> Interval:
     if total == 0:
         return Interval(None, None, None, METHOD, n=0.0, clusters=0, note="no outcomes")
     value = min(float(x.sum()) / total, 1.0)
-    few = rates.few_carriers(n.size, rates.carriers(x if value <= 0.5 else n - x))
+    caution = rates.few_carriers(n.size, rates.carriers(x if value <= 0.5 else n - x))
     row = share_interval(value, (x - value * n) / total, total, METHOD)
-    return with_cautions(row, few)
+    return with_cautions(row, caution)
 
 
 def share_interval(
@@ -225,7 +225,7 @@ def share_interval(
         inside * (1 - inside) / variance if variance > 0 and 0 < inside < 1 else float(clusters)
     )
     low, high = wilson.wilson_limits(inside, effective, t_quantile(UPPER, df))
-    alike = None if variance > 0 else "every item gave the same answer, so each counts once"
+    note_if_alike = None if variance > 0 else "every item gave the same answer, so each counts once"
     return replace(
         blank,
         low=low,
@@ -233,7 +233,7 @@ def share_interval(
         se=math.sqrt(variance),
         df=df,
         effective_n=effective,
-        note=join_notes(note, alike),
+        note=join_notes(note, note_if_alike),
     )
 
 

@@ -141,13 +141,13 @@ def rogan_gladen(
     argument: the cases of ``rates.clustered_share``, and rows of gold that do not match ``n``.
     """
     x, size = arguments.shares("said", said, "n", n)
-    plain = rates.clustered_share(successes=x, n=size)
+    raw = rates.clustered_share(successes=x, n=size)
     reason = _refusal((size,), (gold,), positive)
     if reason or gold is None:
-        return _uncorrected_result(plain, reason)
+        return _uncorrected_result(raw, reason)
     judged = _judge_errors(x, size, gold, positive)
     if judged.youden < LEAST_YOUDEN - ROUNDING:
-        return _uncorrected_result(plain, _weak(judged.youden), judged.youden)
+        return _uncorrected_result(raw, _weak(judged.youden), judged.youden)
     p, se, sp = judged.share, judged.sensitivity, judged.specificity
     value, j = judged.value, judged.youden
     top = Linear(p.value + sp.value - 1, p.influence + sp.influence, p.floor + sp.floor)
@@ -158,7 +158,7 @@ def rogan_gladen(
         (p.floor + value**2 * se.floor + (1 - value) ** 2 * sp.floor) / j**2,
     )
     method, few = "rogan-gladen, fieller over items, t", few_gold(judged.labels)
-    frame = Basis(plain, method, (0.0, 1.0), judged.clusters, j, few, is_weighted(gold))
+    frame = Basis(raw, method, (0.0, 1.0), judged.clusters, j, few, is_weighted(gold))
     return _fieller(frame, top, bottom, sp.floor, error)
 
 
@@ -181,22 +181,22 @@ def rogan_gladen_difference(
     (1977) ch. 11. By hand: p_a = .112 with (Se, Sp) = (.85, .97), p_b = .232 with (.97, .85):
     .082/.82 - .082/.82 = 0. Cases without a value, and ``ValueError``: as for ``rogan_gladen``.
     """
-    (xa, na, xb, nb), plain = _sides(said_a, n_a, said_b, n_b)
+    (xa, na, xb, nb), raw = _sides(said_a, n_a, said_b, n_b)
     gold_a, gold_b = golds
     reason = _refusal((na, nb), golds, positive)
     if reason or gold_a is None or gold_b is None:
-        return _uncorrected_result(plain, reason)
+        return _uncorrected_result(raw, reason)
     a, b = _judge_errors(xa, na, gold_a, positive), _judge_errors(xb, nb, gold_b, positive)
     youden = min(a.youden, b.youden)
     if youden < LEAST_YOUDEN - ROUNDING:
-        return _uncorrected_result(plain, _weak(youden), youden)
+        return _uncorrected_result(raw, _weak(youden), youden)
     in_a, in_b = _delta(a), _delta(b)
     error = Linear(
         in_a.value - in_b.value, in_a.influence - in_b.influence, in_a.floor + in_b.floor
     )
     method, few = "rogan-gladen difference, linearised over items, t", few_gold(a.labels + b.labels)
     clusters, weighted = min(a.clusters, b.clusters), is_weighted(gold_a) or is_weighted(gold_b)
-    return linear_result(Basis(plain, method, (-1.0, 1.0), clusters, youden, few, weighted), error)
+    return linear_result(Basis(raw, method, (-1.0, 1.0), clusters, youden, few, weighted), error)
 
 
 def _sides(
@@ -204,8 +204,8 @@ def _sides(
 ) -> tuple[tuple[Floats, Floats, Floats, Floats], Interval]:
     xa, na = arguments.shares("said_a", said_a, "n_a", n_a)
     xb, nb = arguments.shares("said_b", said_b, "n_b", n_b)
-    plain = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
-    return (xa, na, xb, nb), plain
+    raw = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
+    return (xa, na, xb, nb), raw
 
 
 def _judge_errors(x: Floats, n: Floats, gold: Confusion, k: int) -> _Judged:
@@ -236,9 +236,9 @@ def _fieller(frame: Basis, top: Linear, bottom: Linear, common: float, error: Li
     if c < 2:
         return linear_result(frame, error)
     square = t_quantile(0.5 + frame.plain.confidence / 2, frame.df(error)) ** 2
-    together = c / (c - 1) * float(top.influence @ bottom.influence) + common
+    covariance = c / (c - 1) * float(top.influence @ bottom.influence) + common
     a = bottom.value**2 - square * bottom.variance(c)
-    b = top.value * bottom.value - square * together
+    b = top.value * bottom.value - square * covariance
     k = top.value**2 - square * top.variance(c)
     if a <= 0:
         note = "Se + Sp - 1 is not told from 0: the interval is all that is possible"
@@ -270,7 +270,7 @@ def _result(
     )
     is_clipped = abs(value - error.value) > 1e-12
     cut = f"cut from {error.value:.3f}" if is_clipped else None
-    empty = "the judge's errors in gold do not fit what it reports" if low == high else None
+    warning = "the judge's errors in gold do not fit what it reports" if low == high else None
     few = rates.few_clusters(frame.clusters)
     row = replace(
         _blank(frame),
@@ -279,16 +279,14 @@ def _result(
         high=max(high, value),
         df=frame.df(error),
         se=math.sqrt(error.variance(frame.clusters)),
-        note=join_notes(cut, empty, note),
+        note=join_notes(cut, warning, note),
     )
     return Corrected(with_cautions(row, frame.few, few), frame.plain, is_clipped, frame.youden)
 
 
 def _blank(frame: Basis) -> Interval:
-    plain = frame.plain
-    return Interval(
-        None, None, None, frame.method, plain.confidence, n=plain.n, clusters=plain.clusters
-    )
+    raw = frame.plain
+    return Interval(None, None, None, frame.method, raw.confidence, n=raw.n, clusters=raw.clusters)
 
 
 def is_weighted(gold: Confusion) -> bool:

@@ -62,31 +62,30 @@ def corrected_shares(*, said: ArrayLike, gold: Confusion | None) -> CorrectedSha
         raise ValueError(f"said: a table of items × classes expected, got shape {table.shape}")
     arguments.counts("said", np.ravel(table))
     n, k = table.sum(axis=1), table.shape[1]
-    plain = tuple(rates.clustered_share(successes=table[:, j], n=n) for j in range(k))
+    uncorrected = tuple(rates.clustered_share(successes=table[:, j], n=n) for j in range(k))
     reason = _refusal(n, gold, k)
     if reason or gold is None:
-        return _uncorrected_shares(plain, reason)
+        return _uncorrected_shares(uncorrected, reason)
     matrix = gold.weighted.sum(axis=0)
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
-    resolved = resolution(matrix)
-    if resolved < LEAST_YOUDEN - ROUNDING:
-        why = (
-            f"resolution {resolved:.2f}, under {LEAST_YOUDEN:g}: the judge confuses classes "
-            "too often"
+    least = resolution(matrix)
+    if least < LEAST_YOUDEN - ROUNDING:
+        reason_text = (
+            f"resolution {least:.2f}, under {LEAST_YOUDEN:g}: the judge confuses classes too often"
         )
-        return _uncorrected_shares(plain, why, resolved)
+        return _uncorrected_shares(uncorrected, reason_text, least)
     errors = _linearise(table, n, gold, np.linalg.inv(matrix.T))
     solved = np.array([error.value for error in errors])
     shares = on_simplex(solved)
     items = min(int((n > 0).sum()), int((gold.labels.sum((1, 2)) > 0).sum()))
-    few, weighted = few_gold(tuple(gold.labels.sum(axis=(0, 2)))), is_weighted(gold)
+    caution, weighted = few_gold(tuple(gold.labels.sum(axis=(0, 2)))), is_weighted(gold)
     rows, is_clipped = [], bool(np.abs(shares - solved).max() > 1e-12)
-    for share, error, old in zip(shares, errors, plain, strict=True):
+    for share, error, old in zip(shares, errors, uncorrected, strict=True):
         row = linear_result(
-            Basis(old, METHOD, (0.0, 1.0), items, resolved, few, weighted), error
+            Basis(old, METHOD, (0.0, 1.0), items, least, caution, weighted), error
         ).corrected
         rows.append(_moved_to(row, float(share), error.value if is_clipped else None))
-    return CorrectedShares(tuple(rows), plain, is_clipped, resolved)
+    return CorrectedShares(tuple(rows), uncorrected, is_clipped, least)
 
 
 def _moved_to(row: Interval, share: float, solved: float | None) -> Interval:
@@ -94,8 +93,8 @@ def _moved_to(row: Interval, share: float, solved: float | None) -> Interval:
     if row.low is not None and row.high is not None:
         row = replace(row, low=min(row.low, share), high=max(row.high, share))
     if solved is not None and 0 <= solved <= 1:
-        moved = f"moved from {solved:.3f}: another class came out negative"
-        row = replace(row, note=join_notes(moved, row.note))
+        note = f"moved from {solved:.3f}: another class came out negative"
+        row = replace(row, note=join_notes(note, row.note))
     return replace(row, value=share)
 
 
@@ -136,9 +135,9 @@ def resolution(matrix: Floats) -> float:
 
 def on_simplex(point: Floats) -> Floats:
     """Returns the nearest point with no negative part and sum 1 (Duchi et al. 2008, figure 1)."""
-    falling = np.sort(point)[::-1]
-    excess = (np.cumsum(falling) - 1) / np.arange(1, point.size + 1)
-    positive = int(np.count_nonzero(falling > excess))
+    sorted_point = np.sort(point)[::-1]
+    excess = (np.cumsum(sorted_point) - 1) / np.arange(1, point.size + 1)
+    positive = int(np.count_nonzero(sorted_point > excess))
     shares: Floats = np.maximum(point - excess[positive - 1], 0.0)
     return shares
 

@@ -75,10 +75,10 @@ def gold_needed(
     """
     if half_width < difference:
         return 0
-    fixed, wanted = least_half_width**2, difference**2
-    if labels <= 0 or fixed >= wanted:
+    fixed, target = least_half_width**2, difference**2
+    if labels <= 0 or fixed >= target:
         return None
-    return math.ceil(labels * (half_width**2 - fixed) / (wanted - fixed) - 1e-9) - int(labels)
+    return math.ceil(labels * (half_width**2 - fixed) / (target - fixed) - 1e-9) - int(labels)
 
 
 def _counts(
@@ -87,9 +87,9 @@ def _counts(
     """Returns (right answers, gold labels) by item, each (for the values, for all other values)."""
     w, chosen = gold.weighted, _positive_mask(gold, positive)
     called = w[:, :, : w.shape[1]][:, :, chosen].sum(axis=2)
-    every = w.sum(axis=2)
-    hits = called[:, chosen].sum(axis=1), (every - called)[:, ~chosen].sum(axis=1)
-    return hits, (every[:, chosen].sum(axis=1), every[:, ~chosen].sum(axis=1))
+    labels = w.sum(axis=2)
+    hits = called[:, chosen].sum(axis=1), (labels - called)[:, ~chosen].sum(axis=1)
+    return hits, (labels[:, chosen].sum(axis=1), labels[:, ~chosen].sum(axis=1))
 
 
 def _labels(gold: Confusion, positive: Sequence[int]) -> tuple[float, float]:

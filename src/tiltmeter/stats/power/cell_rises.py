@@ -41,14 +41,14 @@ def value_rise(
         return None
     shrink = max(1.0, max(group, base) / MOST_ROWS)
     if shrink > 1:
-        less = value_rise(
+        mirrored = value_rise(
             group=round(group / shrink),
             base=round(base / shrink),
             critical=critical,
             parts=1,
             share=share,
         )
-        return None if less is None else less / math.sqrt(shrink)
+        return None if mirrored is None else mirrored / math.sqrt(shrink)
     is_far = np.abs(_scores(group, base, parts)) >= critical * (1 - 1e-9)
     chances = is_far @ _binomial(base, share)  # of reaching the score, by the group's count
 
@@ -83,13 +83,13 @@ def planned_critical(
     rows = group + base
     hits = generator.binomial(rows, 1 / values, (TABLES, parts, (alone + shared) * values))
     counts = generator.hypergeometric(hits, rows - hits, group)
-    off = counts - hits * (group / rows)
+    deviations = counts - hits * (group / rows)
     variance = hits * (rows - hits) * (group * base / (rows**2 * max(rows - 1, 1)))
     pooled = np.s_[:, :, : shared * values]
-    sums, total = off[pooled].sum(axis=1), variance[pooled].sum(axis=1)
-    each = _largest(off.reshape(TABLES, -1), variance.reshape(TABLES, -1))
-    largest = np.maximum(each, _largest(sums, total)) if shared else each
-    mean, spread, skewness = gamma_moments(largest)
+    sums, total = deviations[pooled].sum(axis=1), variance[pooled].sum(axis=1)
+    scores = _largest(deviations.reshape(TABLES, -1), variance.reshape(TABLES, -1))
+    maxima = np.maximum(scores, _largest(sums, total)) if shared else scores
+    mean, spread, skewness = gamma_moments(maxima)
     shape = 4 / max(skewness, 1e-3) ** 2
     return float(mean + spread * (gammainccinv(shape, level * SPLIT) - shape) / np.sqrt(shape))
 
@@ -98,8 +98,8 @@ def _largest(off: NDArray[Any], variance: NDArray[Any]) -> Floats:
     scores = np.where(
         variance >= LEAST_VARIANCE, np.abs(off) / np.sqrt(np.maximum(variance, 1e-9)), 0.0
     )
-    largest: Floats = scores.max(axis=1, initial=0.0)
-    return largest
+    maxima: Floats = scores.max(axis=1, initial=0.0)
+    return maxima
 
 
 @lru_cache(maxsize=8)  # claims of one run compare groups of the same sizes

@@ -160,8 +160,8 @@ def divergence_shift(
         pooled = base + (tilted - base) / groups
         pooled = pooled / pooled.sum()
         critical = np.quantile(draw_divergences([pooled] * groups, nulls, 0), 1 - level)
-        apart = draw_divergences([*[base] * (groups - 1), tilted / tilted.sum()], tables, 1)
-        return float((apart > critical + TIE).mean())
+        divergences = draw_divergences([*[base] * (groups - 1), tilted / tilted.sum()], tables, 1)
+        return float((divergences > critical + TIE).mean())
 
     tilt = smallest_shift(rejection_share, 1.0)
     if tilt is None:

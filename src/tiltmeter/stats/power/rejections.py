@@ -46,9 +46,9 @@ def smallest_shift(rejected: RejectionShare, largest: float) -> float | None:
     while high - low > NEAR * high:
         middle = (low + high) / 2
         low, high = (low, middle) if rejected(middle, FIRST_TABLES) >= POWER else (middle, high)
-    around = [min(factor * high, largest) for factor in AROUND]
-    shares = np.maximum.accumulate([rejected(shift, TABLES) for shift in around])
-    return float(np.interp(POWER, shares, around))
+    shifts = [min(factor * high, largest) for factor in AROUND]
+    shares = np.maximum.accumulate([rejected(shift, TABLES) for shift in shifts])
+    return float(np.interp(POWER, shares, shifts))
 
 
 def flip_rejects(d: Floats, level: float) -> NDArray[np.bool_]:
@@ -98,10 +98,10 @@ def _all_patterns(d: Floats) -> Floats:
 
 def _sign_sums(d: Floats) -> Singles:
     """Returns the sum of each table's items under all sign patterns; the first sign is fixed."""
-    single = d.astype(np.float32)
+    singles = d.astype(np.float32)
     sums = np.empty((len(d), 1 << d.shape[1] - 1), np.float32)
-    sums[:, :1], width = single[:, :1], 1
-    for item in single.T[1:, :, None]:
+    sums[:, :1], width = singles[:, :1], 1
+    for item in singles.T[1:, :, None]:
         filled = sums[:, :width]
         np.subtract(filled, item, out=sums[:, width : 2 * width])
         filled += item
@@ -111,8 +111,8 @@ def _sign_sums(d: Floats) -> Singles:
 
 def _share_reached(sums: Singles, d: Floats) -> Floats:
     """Returns the share of sums at least as far from 0 as the observed sum. Changes ``sums``."""
-    single = d.astype(np.float32)
-    least = np.abs(single.sum(axis=1)) - ROUNDING * np.abs(single).sum(axis=1)
+    singles = d.astype(np.float32)
+    least = np.abs(singles.sum(axis=1)) - ROUNDING * np.abs(singles).sum(axis=1)
     reached = np.packbits(np.abs(sums, out=sums) >= least[:, None], axis=1)
     shares: Floats = count_bits(reached).sum(axis=1, dtype=np.int32) / sums.shape[1]
     return shares

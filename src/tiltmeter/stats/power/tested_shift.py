@@ -38,8 +38,8 @@ def observed_tested_shift(*, rates: ArrayLike, level: float = 0.05, seed: int = 
     table = table[~np.isnan(table).any(axis=1)]
     items, conditions = table.shape
     level = arguments.level("level", level)
-    can = reach(items=items, tests=1, alpha=level, conditions=conditions).possible
-    if items < 2 or conditions < 2 or not can:
+    is_possible = reach(items=items, tests=1, alpha=level, conditions=conditions).possible
+    if items < 2 or conditions < 2 or not is_possible:
         return None
     centred = (table - table.mean(axis=0)) * stretch(items, 2)
     spread = float(np.abs(centred).max())
@@ -59,9 +59,9 @@ def observed_tested_shift(*, rates: ArrayLike, level: float = 0.05, seed: int = 
 
 def reject_few(centred: Floats, level: float, seed: int) -> RejectionShare:
     """Resamples few items. Returns a function: (shift, number of tables) → share rejected."""
-    places, negative = _draw_places(centred.size, seed)
-    flipped = np.where(negative, -centred[places], centred[places])
-    return flips_of_shifted(flipped, level)
+    places, is_negative = _draw_places(centred.size, seed)
+    resampled = np.where(is_negative, -centred[places], centred[places])
+    return flips_of_shifted(resampled, level)
 
 
 def reject_many(centred: Floats, level: float, seed: int) -> RejectionShare:
@@ -102,10 +102,10 @@ def _count_draws(items: int, seed: int) -> tuple[NDArray[np.int8], NDArray[np.in
     """Counts how often each item is in each table, (tables, items): (counts with signs, counts
     without). Cached for other rows with as many items.
     """
-    places, negative = _draw_places(items, seed)
+    places, is_negative = _draw_places(items, seed)
     places += items * np.arange(TABLES)[:, None]
     often = np.bincount(places.ravel(), minlength=places.size)
-    signed = often - 2 * np.bincount(places[negative], minlength=places.size)
+    signed = often - 2 * np.bincount(places[is_negative], minlength=places.size)
     shape = places.shape
     return signed.astype(np.int8).reshape(shape), often.astype(np.int8).reshape(shape)
 

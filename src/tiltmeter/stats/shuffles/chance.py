@@ -39,9 +39,9 @@ def expected_divergence(*, groups: Sequence[ArrayLike]) -> float:
     if len(sizes) < 2:
         return math.nan
     total = sum(sizes)
-    held = [int(k) for k in np.sum(counts, axis=0) if k > 0]
+    totals = [int(k) for k in np.sum(counts, axis=0) if k > 0]
     pairs = list(combinations(sizes, 2))
-    parts = [_term_mean(k, *pair, total) for k in held for pair in pairs]
+    parts = [_term_mean(k, *pair, total) for k in totals for pair in pairs]
     return min(max(sum(parts) / len(pairs), 0.0), 1.0)
 
 

@@ -74,11 +74,11 @@ def largest_change(*, parts: Sequence[ChangedPart], based: bool) -> LargestChang
     )
     sides = [_side_counts(parts, keys, side) for side in (0, 1)]
     groups = range(len(parts[0].first))
-    tested = groups[1:] if based else groups[: 1 if len(groups) == 2 else None]
+    groups_tested = groups[1:] if based else groups[: 1 if len(groups) == 2 else None]
     best: tuple[float, int, int, Floats] | None = None
     highest = np.zeros(len(sides[0][0]))
     count = 0
-    for group in tested:
+    for group in groups_tested:
         others = [0] if based else [other for other in groups if other != group]
         shares = np.stack([_shares(side, [group], others, member) for side in sides])
         change = (shares[1, 0] - shares[1, 1]) - (shares[0, 0] - shares[0, 1])
@@ -91,10 +91,10 @@ def largest_change(*, parts: Sequence[ChangedPart], based: bool) -> LargestChang
             best = (float(size[0, place]), group, place, shares[:, :, 0, place])
     if best is None or not count:
         return None
-    _, group, place, own = best
+    _, group, place, shares_of_best = best
     reached = int((highest[1:] >= highest[0] - TIE).sum())
     rows = sum(len(codes) for part in parts for codes in (*part.first, *part.second))
-    first, second = ((float(a), float(b)) for a, b in own)
+    first, second = ((float(a), float(b)) for a, b in shares_of_best)
     p = (1 + reached) / len(highest)
     return LargestChange(*keys[place], group, (first, second), p, count, rows)
 
@@ -111,7 +111,7 @@ def _side_counts(
     each shuffle, shape (1 + B, values).
     """
     draws = parts[0].shuffles[0].draws
-    found = [np.zeros((1 + draws, len(keys))) for _ in parts[0].first]
+    counts = [np.zeros((1 + draws, len(keys))) for _ in parts[0].first]
     for part in parts:
         columns = [keys.index(key) for key in _keys(part)]
         for group, (first, second) in enumerate(zip(part.first, part.second, strict=True)):
@@ -121,9 +121,9 @@ def _side_counts(
             dealt = np.concatenate([block[0] for block in blocks], axis=1).T.astype(np.float64)
             total = sum(mark.sum(axis=0) for mark in marks)
             shuffled = total - dealt if side else dealt
-            found[group][0, columns] += marks[side].sum(axis=0)
-            found[group][1:, columns] += shuffled
-    return found
+            counts[group][0, columns] += marks[side].sum(axis=0)
+            counts[group][1:, columns] += shuffled
+    return counts
 
 
 def _onehot(codes: Codes, part: ChangedPart) -> Floats:
@@ -140,9 +140,9 @@ def _shares(
     side: Sequence[Floats], group: Sequence[int], others: Sequence[int], member: Floats
 ) -> Floats:
     """Computes the share of every value in the group and in the others, (2, 1 + B, values)."""
-    found = []
+    shares = []
     for places in (group, others):
         counts = np.sum([side[place] for place in places], axis=0)
-        there = counts @ member @ member.T
-        found.append(np.divide(counts, there, out=np.zeros_like(counts), where=there > 0))
-    return np.stack(found)
+        labelled = counts @ member @ member.T
+        shares.append(np.divide(counts, labelled, out=np.zeros_like(counts), where=labelled > 0))
+    return np.stack(shares)

@@ -62,14 +62,14 @@ def score_difference(*, cells: Sequence[ComparedCell], score: Score) -> Compared
     measured = [cell for cell in scores if cell is not None]
     draws = cells[0].shuffles[0].draws if cells and cells[0].shuffles else 0
     if not measured:
-        nothing = not_measured(method, draws, (), "no cell has every prompt in both models")
-        return ComparedScores(None, None, nothing, 0)
+        empty = not_measured(method, draws, (), "no cell has every prompt in both models")
+        return ComparedScores(None, None, empty, 0)
     first, second = (float(np.mean([cell.seen[side] for cell in measured])) for side in (0, 1))
-    drawn = mean_of([cell.drawn for cell in measured])
+    shuffled = mean_of([cell.drawn for cell in measured])
     sizes = tuple(sum(cell.sizes[side] for cell in measured) for side in (0, 1))
-    smallest = max(1 / (1 + len(drawn)), math.prod(cell.smallest for cell in measured))
+    smallest_p = max(1 / (1 + len(shuffled)), math.prod(cell.smallest for cell in measured))
     (row,) = summaries(
-        np.array([second - first]), drawn[:, None], method, sizes, smallest, two_sided=True
+        np.array([second - first]), shuffled[:, None], method, sizes, smallest_p, two_sided=True
     )
     return ComparedScores(first, second, row, len(measured))
 
@@ -92,20 +92,20 @@ def _cell_scores(cell: ComparedCell, statistic: Statistic) -> _CellScores | None
     coded = coded_groups([*cell.first, *cell.second])
     half = len(cell.first)
     # the counts of a group are not what the others leave, so nothing is looked up
-    whole = replace(cell_of(coded, cell.values), complete=False)
+    cell_of_both = replace(cell_of(coded, cell.values), complete=False)
     pairs = [(coded[place], coded[half + place]) for place in range(half)]
     places = _places(coded)
-    seen = [whole.onehot[rows].sum(axis=0, dtype=np.float64)[None, :] for rows in places]
-    scores = [statistic(whole, list(part))[0] for part in (seen[:half], seen[half:])]
-    measured = ~np.isnan(scores[0]) & ~np.isnan(scores[1])
-    if not measured.any():
+    observed = [cell_of_both.onehot[rows].sum(axis=0, dtype=np.float64)[None, :] for rows in places]
+    scores = [statistic(cell_of_both, list(part))[0] for part in (observed[:half], observed[half:])]
+    is_measured = ~np.isnan(scores[0]) & ~np.isnan(scores[1])
+    if not is_measured.any():
         return None
-    counts = _shuffled_counts(whole, places, half, cell.shuffles)
-    drawn = [mean_over(statistic(whole, list(part))[:, measured]) for part in counts]
+    counts = _shuffled_counts(cell_of_both, places, half, cell.shuffles)
+    shuffled = [mean_over(statistic(cell_of_both, list(part))[:, is_measured]) for part in counts]
     sizes = (sum(len(a) for a, _ in pairs), sum(len(b) for _, b in pairs))
-    smallest = math.prod(smallest_share((len(a), len(b))) for a, b in pairs)
-    first, second = (float(score[measured].mean()) for score in scores)
-    return _CellScores((first, second), drawn[1] - drawn[0], sizes, smallest)
+    smallest_p = math.prod(smallest_share((len(a), len(b))) for a, b in pairs)
+    first, second = (float(score[is_measured].mean()) for score in scores)
+    return _CellScores((first, second), shuffled[1] - shuffled[0], sizes, smallest_p)
 
 
 def _places(coded: Sequence[Codes]) -> list[slice]:
@@ -123,7 +123,7 @@ def _shuffled_counts(
         a, b = places[place], places[half + place]
         rows = np.concatenate([cell.onehot[a], cell.onehot[b]])
         sizes = (a.stop - a.start, b.stop - b.start)
-        counted = [block[0] for block in shuffles[place].counts(sizes, rows > 0)]
-        first.append(np.concatenate(counted, axis=1).T.astype(np.float64))
+        blocks = [block[0] for block in shuffles[place].counts(sizes, rows > 0)]
+        first.append(np.concatenate(blocks, axis=1).T.astype(np.float64))
         second.append(rows.sum(axis=0, dtype=np.float64) - first[-1])
     return first, second

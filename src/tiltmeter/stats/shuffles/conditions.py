@@ -45,21 +45,21 @@ def tested_condition(
     # what the item adds to the sum where this condition is the tested one
     adds = (conditions * table - table.sum(axis=1, keepdims=True)) / (conditions - 1)
     value = float(adds[:, 0].mean())
-    moving = adds[np.abs(adds).max(axis=1) > TIE]
-    smallest = (2.0 if conditions == 2 else 1.0) / float(conditions) ** len(moving)
-    reach = abs(float(moving[:, 0].sum())) - TIE * float(np.abs(moving).sum())
-    if conditions ** len(moving) <= ENUMERATED:
-        sums = _all_sums(moving)
+    contributions = adds[np.abs(adds).max(axis=1) > TIE]
+    least_p = (2.0 if conditions == 2 else 1.0) / float(conditions) ** len(contributions)
+    reach = abs(float(contributions[:, 0].sum())) - TIE * float(np.abs(contributions).sum())
+    if conditions ** len(contributions) <= ENUMERATED:
+        sums = _all_sums(contributions)
         p = float((np.abs(sums) >= reach).mean())
-        method, taken, smallest = "tested condition, enumerated", sums.size, min(smallest, 1.0)
+        method, number, least_p = "tested condition, enumerated", sums.size, min(least_p, 1.0)
     else:
         if generator is None:
             raise ValueError("generator: needed, as there are too many assignments to enumerate")
-        taken = arguments.draw_count(draws)
-        reached = int((np.abs(_drawn_sums(moving, taken, generator)) >= reach).sum())
-        p, smallest = monte_carlo_p(exceeding=reached, draws=taken), 1 / (1 + taken)
+        number = arguments.draw_count(draws)
+        reached = int((np.abs(_drawn_sums(contributions, number, generator)) >= reach).sum())
+        p, least_p = monte_carlo_p(exceeding=reached, draws=number), 1 / (1 + number)
         method = "tested condition, sampled"
-    return Test(value, p, method, smallest_p=smallest, draws=taken, note=left_out)
+    return Test(value, p, method, smallest_p=least_p, draws=number, note=left_out)
 
 
 def _all_sums(adds: Floats) -> Floats:
@@ -110,11 +110,11 @@ def conditions_alike(
         return Test(value, p, method, smallest_p=1 / orders, draws=orders, note=left_out)
     if generator is None:
         raise ValueError("generator: needed, as there are too many assignments to enumerate")
-    taken, reached = arguments.draw_count(draws), 0
-    for sums in _permuted_sums(moving, taken, generator):
+    number, reached = arguments.draw_count(draws), 0
+    for sums in _permuted_sums(moving, number, generator):
         reached += int((np.square(sums).sum(axis=1) >= least).sum())
-    p, method = monte_carlo_p(exceeding=reached, draws=taken), "conditions alike, sampled"
-    return Test(value, p, method, smallest_p=1 / (1 + taken), draws=taken, note=left_out)
+    p, method = monte_carlo_p(exceeding=reached, draws=number), "conditions alike, sampled"
+    return Test(value, p, method, smallest_p=1 / (1 + number), draws=number, note=left_out)
 
 
 def _ordered_sums(table: Floats) -> Floats:
@@ -130,8 +130,8 @@ def _permuted_sums(table: Floats, draws: int, generator: np.random.Generator) ->
     """Yields sums by condition, with each item's rates permuted, in blocks of draws."""
     block = max(1, BLOCK // table.size)
     for start in range(0, draws, block):
-        many = min(block, draws - start)
-        yield generator.permuted(np.broadcast_to(table, (many, *table.shape)), axis=2).sum(axis=1)
+        size = min(block, draws - start)
+        yield generator.permuted(np.broadcast_to(table, (size, *table.shape)), axis=2).sum(axis=1)
 
 
 def _items_with_all(rates: ArrayLike) -> tuple[Floats, str | None]:
@@ -141,7 +141,7 @@ def _items_with_all(rates: ArrayLike) -> tuple[Floats, str | None]:
         raise ValueError(f"rates: items by conditions expected, got shape {table.shape}")
     if np.isinf(table).any():
         raise ValueError("rates: holds an infinite value")
-    kept = ~np.isnan(table).any(axis=1)
-    left = int((~kept).sum())
-    note = f"{count_of(left, 'item')} without a rate in some condition left out"
-    return table[kept], note if left else None
+    is_complete = ~np.isnan(table).any(axis=1)
+    left_out = int((~is_complete).sum())
+    note = f"{count_of(left_out, 'item')} without a rate in some condition left out"
+    return table[is_complete], note if left_out else None

@@ -51,17 +51,17 @@ def count_dealt(dealt: Words, packed: Words) -> Numbers:
     draw, shape (groups - 1, columns, draws).
     """
     groups, words, draws = dealt.shape
-    together, columns = groups * draws, packed.shape[1]
-    fits = np.min_scalar_type(words * WORD)
-    numbers: Numbers = np.zeros((columns, together), dtype=fits)
-    piece = max(1, TOGETHER // max(1, together))  # columns
+    columns_dealt, columns = groups * draws, packed.shape[1]
+    dtype = np.min_scalar_type(words * WORD)
+    numbers: Numbers = np.zeros((columns, columns_dealt), dtype=dtype)
+    piece = max(1, TOGETHER // max(1, columns_dealt))  # columns
     for word in range(words):
         # in one row: numpy takes short ones into a buffer, which costs more than to count
-        rows = dealt[:, word].reshape(together)
+        rows = dealt[:, word].reshape(columns_dealt)
         for start in range(0, columns, piece):
-            held = packed[word, start : start + piece, None]
-            if held.any():
-                numbers[start : start + piece] += count_bits(_shared_bits(held, rows))
+            words_of_piece = packed[word, start : start + piece, None]
+            if words_of_piece.any():
+                numbers[start : start + piece] += count_bits(_shared_bits(words_of_piece, rows))
     return numbers.reshape(columns, groups, draws).transpose(1, 0, 2)
 
 

@@ -79,8 +79,8 @@ def clipped_distance(*, first: ArrayLike, second: ArrayLike, of: tuple[int, int]
     arguments.same_shape("first", a, "second", b)
     if a.sum() == 0 or b.sum() == 0:
         return 0.0
-    seen = (a > 0) | (b > 0)
-    p, q = (np.maximum(c[seen] / n, LEAST_SHARE) for c, n in zip((a, b), of, strict=True))
+    occurs = (a > 0) | (b > 0)
+    p, q = (np.maximum(c[occurs] / n, LEAST_SHARE) for c, n in zip((a, b), of, strict=True))
     p, q = p / p.sum(), q / q.sum()
     mixed = (p + q) / 2
     return math.sqrt(max((_kl(p, mixed) + _kl(q, mixed)) / 2, 0.0) * math.log(2))

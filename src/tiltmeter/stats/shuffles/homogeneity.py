@@ -87,39 +87,39 @@ def _test(
     """
     if counts.size < 2:
         return Test(None, None, METHOD, note=TOO_FEW)
-    free = [n for n, support in enumerate(supports) if support.size > 1]
-    total = int(counts[free].sum())
-    ends = [sum(int(supports[n][end]) for n in free) for end in (0, -1)]
+    indices = [n for n, support in enumerate(supports) if support.size > 1]
+    total = int(counts[indices].sum())
+    ends = [sum(int(supports[n][end]) for n in indices) for end in (0, -1)]
     if total in ends:
         return Test(0.0, 1.0, METHOD, smallest_p=1.0, draws=1)
-    laws = _common_laws([supports[n] for n in free], [weights[n] for n in free], total)
+    laws = _common_laws([supports[n] for n in indices], [weights[n] for n in indices], total)
     if laws is None:
         return Test(None, None, METHOD, note="the common odds ratio was not found: no test")
     variances = np.array([law.variance for law in laws])
-    parts = (counts[free] - np.array([law.mean for law in laws])) ** 2 / variances
+    parts = (counts[indices] - np.array([law.mean for law in laws])) ** 2 / variances
     if max(law.chances.size for law in laws) > WIDE:
         return _chi_squared(parts[variances >= VARIED])
-    observed, reached, done = float(parts.sum()), 0, 0
+    observed, reached, draws_made = float(parts.sum()), 0, 0
     room = max(FIRST_DRAWS, MOST // sum(law.chances.size for law in laws))
     for number in (min(FIRST_DRAWS, draws), min(draws, room) - FIRST_DRAWS):
-        if number > 0 and reached * 10 <= done:
-            drawn = _draw_statistics(laws, total, number, generator)
-            reached += int((drawn >= observed * (1 - TIE)).sum())
-            done += number
-    p = monte_carlo_p(exceeding=reached, draws=done)
-    return Test(observed, p, METHOD, smallest_p=1 / (1 + done), draws=done)
+        if number > 0 and reached * 10 <= draws_made:
+            statistics = _draw_statistics(laws, total, number, generator)
+            reached += int((statistics >= observed * (1 - TIE)).sum())
+            draws_made += number
+    p = monte_carlo_p(exceeding=reached, draws=draws_made)
+    return Test(observed, p, METHOD, smallest_p=1 / (1 + draws_made), draws=draws_made)
 
 
 def _chi_squared(parts: Floats) -> Test:
     """Tests Σ parts by its limit, χ² with (items - 1) degrees of freedom (Wilson & Hilferty 1931,
     PNAS 17), for numbers of outputs at which sampling has no advantage.
     """
-    free = parts.size - 1
-    if free < 1:
+    df = parts.size - 1
+    if df < 1:
         return Test(None, None, OF_MANY, note=TOO_FEW)
-    statistic, spread = float(parts.sum()), 2 / (9 * free)
-    z = ((statistic / free) ** (1 / 3) - (1 - spread)) / spread**0.5
-    return Test(statistic, float(special.ndtr(-z)), OF_MANY, df=float(free))
+    statistic, spread = float(parts.sum()), 2 / (9 * df)
+    z = ((statistic / df) ** (1 / 3) - (1 - spread)) / spread**0.5
+    return Test(statistic, float(special.ndtr(-z)), OF_MANY, df=float(df))
 
 
 def _common_laws(
@@ -138,15 +138,15 @@ def _common_laws(
         chances /= np.repeat(np.add.reduceat(chances, starts), sizes)
         means = np.add.reduceat(chances * x, starts)
         variances = np.add.reduceat(chances * (x - np.repeat(means, sizes)) ** 2, starts)
-        short = total - float(means.sum())
-        if abs(short) < CLOSE * x.size:
+        shortfall = total - float(means.sum())
+        if abs(shortfall) < CLOSE * x.size:
             return [
                 _law(support, chance, mean, variance)
                 for support, chance, mean, variance in zip(
                     supports, np.split(chances, starts[1:]), means, variances, strict=True
                 )
             ]
-        log_odds += min(1.0, max(-1.0, short / max(float(variances.sum()), 1e-300)))
+        log_odds += min(1.0, max(-1.0, shortfall / max(float(variances.sum()), 1e-300)))
     return None
 
 
@@ -157,8 +157,8 @@ def _law(support: Codes, chances: Floats, mean: float, variance: float) -> _Law:
 
 def _trim(first: int, chances: Floats) -> tuple[int, Floats]:
     """Cuts off both ends whose probabilities are negligible (LEAST of the largest)."""
-    kept = np.flatnonzero(chances > LEAST * chances.max())
-    return first + int(kept[0]), chances[kept[0] : kept[-1] + 1]
+    indices = np.flatnonzero(chances > LEAST * chances.max())
+    return first + int(indices[0]), chances[indices[0] : indices[-1] + 1]
 
 
 def _draw_statistics(
@@ -183,15 +183,15 @@ def _draw_block(
     draws: int,
     generator: np.random.Generator,
 ) -> Floats:
-    left, statistics = np.full(draws, total), np.zeros(draws)
+    remaining, statistics = np.full(draws, total), np.zeros(draws)
     for law, (first, chances) in zip(reversed(laws[1:]), reversed(sums[:-1]), strict=True):
         # how far the rest of the sum lies in the law of the items before, for each count
-        places = (left - law.first - first)[:, None] - np.arange(law.chances.size)
+        places = (remaining - law.first - first)[:, None] - np.arange(law.chances.size)
         inside = (places >= 0) & (places < chances.size)
         joint = np.where(inside, chances.take(places, mode="clip"), 0.0) * law.chances
         joint = joint.cumsum(axis=1)
-        drawn = (joint <= (generator.random(draws) * joint[:, -1])[:, None]).sum(axis=1)
-        counts = law.first + drawn
+        indices = (joint <= (generator.random(draws) * joint[:, -1])[:, None]).sum(axis=1)
+        counts = law.first + indices
         statistics += (counts - law.mean) ** 2 / law.variance
-        left = left - counts
-    return statistics + (left - laws[0].mean) ** 2 / laws[0].variance
+        remaining = remaining - counts
+    return statistics + (remaining - laws[0].mean) ** 2 / laws[0].variance

@@ -35,26 +35,26 @@ def draw_counts(alike: Counts, size: int, draws: int, generator: np.random.Gener
     inversion: Devroye (1986), Non-Uniform Random Variate Generation, ch. III.
     By hand: alike (2, 1), size 1: (1, 0) in two of three draws, (0, 1) in one.
     """
-    rest, wanted = int(alike.sum()), np.full(draws, size)
+    rest, need = int(alike.sum()), np.full(draws, size)
     logs = special.gammaln(np.arange(rest + 1) + 1.0)
-    taken = np.empty((draws, alike.size), dtype=np.int64)
+    counts = np.empty((draws, alike.size), dtype=np.int64)
     for kind, good in enumerate(alike[:-1].tolist()):
         rest -= good
-        taken[:, kind] = _counts(good, rest, wanted, logs, generator)
-        wanted = wanted - taken[:, kind]
-    taken[:, -1] = wanted
-    return taken
+        counts[:, kind] = _counts(good, rest, need, logs, generator)
+        need = need - counts[:, kind]
+    counts[:, -1] = need
+    return counts
 
 
 def draw_from_left(left: Counts, rows: int, size: int, generator: np.random.Generator) -> Counts:
     """Draws counts of each kind among ``size`` of ``rows`` rows; left: rows by draw and kind."""
-    taken, others, wanted = np.empty_like(left), np.full(len(left), rows), np.full(len(left), size)
+    counts, others, need = np.empty_like(left), np.full(len(left), rows), np.full(len(left), size)
     for kind in range(left.shape[1] - 1):
         others -= left[:, kind]
-        taken[:, kind] = generator.hypergeometric(left[:, kind], others, wanted)
-        wanted -= taken[:, kind]
-    taken[:, -1] = wanted
-    return taken
+        counts[:, kind] = generator.hypergeometric(left[:, kind], others, need)
+        need -= counts[:, kind]
+    counts[:, -1] = need
+    return counts
 
 
 def _counts(
@@ -75,10 +75,10 @@ def _counts(
     # wanted × count, 1 more than there are of the others
     others = np.arange(low + 1, high + 2)[:, None] - count
     weights = -of_others.take(others, mode="clip") - (logs[count] + logs[good - count])
-    below = np.exp(weights - weights.max(axis=1, keepdims=True)).cumsum(axis=1)
-    below = below / below[:, -1:] + np.arange(len(below))[:, None]
+    cumulated = np.exp(weights - weights.max(axis=1, keepdims=True)).cumsum(axis=1)
+    cumulated = cumulated / cumulated[:, -1:] + np.arange(len(cumulated))[:, None]
     uniform = EDGE + (1 - 2 * EDGE) * generator.random(wanted.size)
     counts: Counts = (
-        first + np.searchsorted(below.ravel(), row + uniform, side="right") - row * count.size
+        first + np.searchsorted(cumulated.ravel(), row + uniform, side="right") - row * count.size
     )
     return counts

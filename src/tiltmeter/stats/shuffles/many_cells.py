@@ -74,9 +74,9 @@ class ManyCells:
     def critical(self, level: float) -> float:
         """Returns the least score of the largest cell for which V alone has p ≤ ``level``."""
         count = max(1, int(level * self._top.size))
-        needed = np.partition(self._top, -count)[-count]
+        score = np.partition(self._top, -count)[-count]
         order = np.argsort(self._logs)
-        return float(np.interp(needed, self._logs[order], self._largest[order]))
+        return float(np.interp(score, self._logs[order], self._largest[order]))
 
     def named(self, level: float) -> list[tuple[CellKey, float]]:
         """Returns the cells that a step-down over the largest scores rejects at a level, largest
@@ -85,11 +85,11 @@ class ManyCells:
         if not self.cells or level <= 0:
             return []
         scores = dict(_scores(self._parts))
-        largest = np.zeros(self.draws)
+        maxima = np.zeros(self.draws)
         adjusted: list[tuple[CellKey, float]] = []
         for key, size in zip(reversed(self.cells), reversed(self.sizes), strict=True):
-            np.maximum(largest, np.abs(scores[key][1:]), out=largest)
-            reached = int((largest >= abs(size) * (1 - TIE)).sum())
+            np.maximum(maxima, np.abs(scores[key][1:]), out=maxima)
+            reached = int((maxima >= abs(size) * (1 - TIE)).sum())
             adjusted.append((key, (1 + reached) / (1 + self.draws)))
         steps, most = [], 0.0
         for key, p in reversed(adjusted):
@@ -109,18 +109,18 @@ def many_cells(*, parts: Sequence[ObjectOutputs], with_mean: bool = True) -> Man
     base (a, a, a), group (b, b, b): the score of b is (3 - 1.5)/√.45 = 2.24 in 2 of 20 assignments,
     less in the others: p ≈ 1/10.
     """
-    counted = tuple(
+    parts_counted = tuple(
         tally for place, part in enumerate(parts) for tally in [_count(place, part)] if tally
     )
     draws = parts[0].shuffles.draws if parts else 0
-    largest = np.zeros(draws + 1)
+    maxima = np.zeros(draws + 1)
     observed: dict[CellKey, float] = {}
-    for key, score in _scores(counted):
+    for key, score in _scores(parts_counted):
         observed[key] = float(score[0])
-        np.maximum(largest, np.abs(score, out=score), out=largest)
+        np.maximum(maxima, np.abs(score, out=score), out=maxima)
     ordered = sorted(observed, key=lambda key: (-round(abs(observed[key]), 9), -observed[key]))
-    divergence = _mean_divergence(counted)
-    p, logs = None, minus_log_p(largest)
+    divergence = _mean_divergence(parts_counted)
+    p, logs = None, minus_log_p(maxima)
     top = logs
     if observed:
         if with_mean and divergence.size:
@@ -133,8 +133,8 @@ def many_cells(*, parts: Sequence[ObjectOutputs], with_mean: bool = True) -> Man
         float(divergence[1:].mean()) if divergence.size else np.nan,
         tuple(ordered),
         tuple(observed[key] for key in ordered),
-        counted,
-        largest,
+        parts_counted,
+        maxima,
         logs,
         top,
     )
@@ -207,8 +207,8 @@ class _Counted:
         if self.cell.kinds is None:
             blocks = list(self.shuffles.counts(self.cell.sizes, self.cell.flags))
             tables = [
-                np.concatenate([seen.T, *drawn], axis=1, dtype=np.float64)
-                for seen, *drawn in zip(observed[:-1], *blocks, strict=True)
+                np.concatenate([observed_counts.T, *drawn], axis=1, dtype=np.float64)
+                for observed_counts, *drawn in zip(observed[:-1], *blocks, strict=True)
             ]
             tables.append(self.cell.totals[:, None] - sum(tables[1:], start=tables[0]))
         else:
@@ -245,10 +245,10 @@ class _Sum:
 
 def largest_scores(parts: Sequence[PartTally], draws: int) -> Floats:
     """Returns V, the largest absolute score, observed and per shuffle, (1 + draws,); else 0."""
-    largest = np.zeros(1 + draws)
+    maxima = np.zeros(1 + draws)
     for _, score in _scores(parts):
-        np.maximum(largest, np.abs(score, out=score), out=largest)
-    return largest
+        np.maximum(maxima, np.abs(score, out=score), out=maxima)
+    return maxima
 
 
 def _scores(parts: Sequence[PartTally]) -> Iterator[tuple[CellKey, Floats]]:
@@ -262,20 +262,20 @@ def _scores(parts: Sequence[PartTally]) -> Iterator[tuple[CellKey, Floats]]:
     sums: dict[CellKey, _Sum] = {}
     for part in parts:
         counts = part.counts()
-        used = part.groups[1:] if part.pair else part.groups
-        for group, table in zip(used, counts, strict=True):
+        groups = part.groups[1:] if part.pair else part.groups
+        for group, table in zip(groups, counts, strict=True):
             # rows of a group that have a value, by attribute and draw; None if all have all
             measured = None if part.cell.complete else part.cell.member.T @ table
             size = part.cell.sizes[part.groups.index(group)]
             for row, column in enumerate(part.columns):
-                off, variance, usual = _deviation(part, row, table[row], measured, size)
+                deviation, variance, usual = _deviation(part, row, table[row], measured, size)
                 key = CellKey(*column, None, group)
-                pooled = sums.get(key) or sums.setdefault(key, _Sum(off.size))
-                pooled.off += off
+                pooled = sums.get(key) or sums.setdefault(key, _Sum(deviation.size))
+                pooled.off += deviation
                 pooled.variance = pooled.variance + variance
                 pooled.usual += usual
                 if often[column] > 1 and usual >= LEAST_VARIANCE:
-                    yield CellKey(*column, part.place, group), _standard(off, variance)
+                    yield CellKey(*column, part.place, group), _standard(deviation, variance)
     for key, pooled in sums.items():
         if pooled.usual >= LEAST_VARIANCE:
             yield key, _standard(pooled.off, pooled.variance)
@@ -290,12 +290,12 @@ def _deviation(
     owner = int(part.cell.member[row].argmax())
     total = float(part.cell.totals[row])
     rows = float(sum(part.cell.sizes))
-    known = rows if measured is None else float(part.cell.totals @ part.cell.member[:, owner])
-    odds = total * (known - total) / (known**2 * max(known - 1, 1))
+    valid = rows if measured is None else float(part.cell.totals @ part.cell.member[:, owner])
+    odds = total * (valid - total) / (valid**2 * max(valid - 1, 1))
     group_known = np.array([size]) if measured is None else measured[owner]
-    usual = size * known / rows
-    variance: Floats = group_known * (known - group_known) * odds
-    return counts - group_known * (total / known), variance, usual * (known - usual) * odds
+    usual = size * valid / rows
+    variance: Floats = group_known * (valid - group_known) * odds
+    return counts - group_known * (total / valid), variance, usual * (valid - usual) * odds
 
 
 def _standard(off: Floats, variance: Floats | float) -> Floats:

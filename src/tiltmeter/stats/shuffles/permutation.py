@@ -146,7 +146,7 @@ def _permute(
         return not_measured(method, shuffles.draws, sizes, "an empty group: nothing to compare")
     cell = cell_of(filled, values)
     observed, shuffled = shuffled_statistic(cell, statistic, shuffles)
-    smallest = max(1 / (1 + shuffles.draws), smallest_share(cell.sizes))
+    smallest_p = max(1 / (1 + shuffles.draws), smallest_share(cell.sizes))
     measured = ~np.isnan(observed)
     if not measured.all():
         note = join_notes(
@@ -157,7 +157,7 @@ def _permute(
         mean = shuffles.keep((statistic, cell.key), lambda: mean_over(shuffled[:, measured]))
         observed = np.append(observed, observed[measured].mean())
         shuffled = np.vstack([shuffled.T, mean]).T  # each column in one piece
-    rows = summaries(observed, shuffled, method, sizes, smallest, two_sided)
+    rows = summaries(observed, shuffled, method, sizes, smallest_p, two_sided)
     if not measured.any():
         return not_measured(
             method, shuffles.draws, sizes, "no attribute is measured on both sides", tuple(rows)
@@ -193,14 +193,14 @@ def summaries(
     """Summarises each column of ``shuffled``; ignores NaN, from shuffles that empty a side."""
     draws = len(shuffled)
     rows = np.ascontiguousarray(shuffled.T)  # what lies together is ordered and counted faster
-    void = np.isnan(rows)
-    has_void = bool(void.any())
-    defined = draws - void.sum(axis=1) if has_void else np.full(observed.size, draws)
-    measured = (defined > 0) & ~np.isnan(observed)
+    is_void = np.isnan(rows)
+    has_void = bool(is_void.any())
+    defined = draws - is_void.sum(axis=1) if has_void else np.full(observed.size, draws)
+    is_measured = (defined > 0) & ~np.isnan(observed)
     low, high = np.full((2, observed.size), np.nan)
-    known = rows if measured.all() else rows[measured]
-    low[measured], high[measured] = (
-        np.nanquantile(known, BAND, axis=1) if void[measured].any() else band_of(known)
+    finite = rows if is_measured.all() else rows[is_measured]
+    low[is_measured], high[is_measured] = (
+        np.nanquantile(finite, BAND, axis=1) if is_void[is_measured].any() else band_of(finite)
     )
     total = (np.where(np.isnan(shuffled), 0.0, shuffled) if has_void else shuffled).sum(axis=0)
     with np.errstate(invalid="ignore"):
@@ -213,7 +213,7 @@ def summaries(
     reached = draws - below.sum(axis=1)
     results = []
     for i in range(observed.size):
-        if not measured[i]:
+        if not is_measured[i]:
             results.append(not_measured(method, draws, sizes, "not measured on every side"))
             continue
         value, mean = float(observed[i]), float(expected[i])
@@ -228,11 +228,11 @@ def summaries(
 def band_of(rows: Floats) -> Floats:
     """Computes the quantiles ``BAND`` of rows without NaN, with exactly numpy's results."""
     last = rows.shape[1] - 1
-    at = last * np.array(BAND)
-    below = np.floor(at).astype(np.intp)
+    positions = last * np.array(BAND)
+    below = np.floor(positions).astype(np.intp)
     above = np.minimum(below + 1, last)
     ordered = np.sort(rows, axis=1)  # numpy sorts four times as fast as it partitions
-    low, high, part = ordered[:, below].T, ordered[:, above].T, (at - below)[:, None]
+    low, high, part = ordered[:, below].T, ordered[:, above].T, (positions - below)[:, None]
     gap = high - low
     band: Floats = np.where(part < 0.5, low + gap * part, high - gap * (1 - part))
     return band
@@ -240,7 +240,7 @@ def band_of(rows: Floats) -> Floats:
 
 def smallest_share(sizes: tuple[int, ...]) -> float:
     """Returns the share of arrangements equal to the observed one if groups of one size swap."""
-    swaps = math.prod(math.factorial(many) for many in Counter(sizes).values())
+    swaps = math.prod(math.factorial(number) for number in Counter(sizes).values())
     logs = math.lgamma(sum(sizes) + 1) - sum(math.lgamma(size + 1) for size in sizes)
     return swaps * math.exp(-logs) if logs < 50 else 0.0
 

@@ -85,33 +85,33 @@ def pooled_score(*, cells: Sequence[PooledCell], score: Score, by_name: bool = T
     method = f"{name}, mean over cells, rows permuted inside each"
     if len({cell.shuffles.draws for cell in cells}) > 1:
         raise ValueError("shuffles: the same number of draws expected in every cell")
-    kept = [cell for cell in cells if all(len(np.asarray(group)) for group in cell.groups)]
-    scored = [_shuffle(cell, statistic, by_name) for cell in kept]
+    full_cells = [cell for cell in cells if all(len(np.asarray(group)) for group in cell.groups)]
+    scored = [_shuffle(cell, statistic, by_name) for cell in full_cells]
     scored = [scores for scores in scored if scores[0].size]
     sizes = tuple(
-        sum(len(np.asarray(cell.groups[place])) for cell in kept)
-        for place in range(min((len(cell.groups) for cell in kept), default=0))
+        sum(len(np.asarray(cell.groups[place])) for cell in full_cells)
+        for place in range(min((len(cell.groups) for cell in full_cells), default=0))
     )
     if not scored:
         draws = cells[0].shuffles.draws if cells else 0
         return Pooled(not_measured(method, draws, sizes, "no cell has every group"), 0, {})
     names = dict.fromkeys(name for _, _, measured in scored for name in measured) if by_name else {}
     columns = [
-        _mean_of_cells([(float(seen.mean()), mean_over(drawn)) for seen, drawn, _ in scored])
+        _mean_of_cells([(float(seen.mean()), mean_over(nulls)) for seen, nulls, _ in scored])
     ]
     for name in names:
         of_name = [
-            (float(seen[known.index(name)]), drawn[:, known.index(name)])
-            for seen, drawn, known in scored
+            (float(seen[known.index(name)]), nulls[:, known.index(name)])
+            for seen, nulls, known in scored
             if name in known
         ]
         columns.append(_mean_of_cells(of_name))
     observed = np.array([value for value, _ in columns])
-    shuffled = np.stack([drawn for _, drawn in columns]).T  # each column in one piece
-    smallest = max(1 / (1 + len(shuffled)), _smallest(kept))
-    rows = summaries(observed, shuffled, method, sizes, smallest, score == "concentration")
-    lost = len(cells) - len(scored)
-    note = f"{lost} of {len(cells)} cells are left out: a group is empty" if lost else None
+    shuffled = np.stack([nulls for _, nulls in columns]).T  # each column in one piece
+    smallest_p = max(1 / (1 + len(shuffled)), _smallest(full_cells))
+    rows = summaries(observed, shuffled, method, sizes, smallest_p, score == "concentration")
+    left_out = len(cells) - len(scored)
+    note = f"{left_out} of {len(cells)} cells are left out: a group is empty" if left_out else None
     counts = [sum(name in known for _, _, known in scored) for name in names]
     return Pooled(
         replace(rows[0], note=join_notes(rows[0].note, note)),
@@ -130,23 +130,23 @@ def _shuffle(
     if statistic is base_divergence and len(coded.sizes) == 2:
         statistic = mean_divergence  # there is one pair
     observed = statistic(coded, coded.counts())[0]
-    measured = ~np.isnan(observed)
-    names = [name for name, known in zip(cell.names, measured, strict=True) if known]
+    is_measured = ~np.isnan(observed)
+    names = [name for name, is_known in zip(cell.names, is_measured, strict=True) if is_known]
 
     def shuffle() -> Floats:
         _, shuffled = shuffled_statistic(coded, statistic, cell.shuffles)
-        return shuffled[:, measured]
+        return shuffled[:, is_measured]
 
     if by_name or not names:
-        return observed[measured], shuffle(), names
+        return observed[is_measured], shuffle(), names
     mean = cell.shuffles.keep((statistic, coded.key), lambda: mean_over(shuffle()))
-    return observed[measured], mean[:, None], names
+    return observed[is_measured], mean[:, None], names
 
 
 def _mean_of_cells(parts: Sequence[tuple[float, Floats]]) -> tuple[float, Floats]:
     """Averages over cells, observed and shuffled; in each shuffle, skips cells without a value."""
     observed = float(np.mean([value for value, _ in parts]))
-    return observed, mean_of([drawn for _, drawn in parts])
+    return observed, mean_of([shuffled for _, shuffled in parts])
 
 
 def _smallest(cells: Sequence[PooledCell]) -> float:

@@ -47,13 +47,13 @@ def _mean_over_pairs(
     for i, j in pairs:
         n, m = cell.sizes[i], cell.sizes[j]
         if cell.complete and (n + 1) * (m + 1) <= max(MOST_LOOKED_UP, counts[i].size):
-            each = _pair_bits(n, m).take((counts[i] * (m + 1) + counts[j]).astype(np.intp))
+            terms = _pair_bits(n, m).take((counts[i] * (m + 1) + counts[j]).astype(np.intp))
         else:
             p, q = (cell.shares(counts[g], outcomes[g]) for g in (i, j))
-            each = (plogp(p) + plogp(q)) / 2 - plogp((p + q) / 2)
-        bits = _root_or_bits(np.clip(each @ cell.member, 0.0, 1.0), root)
-        void = (outcomes[i] == 0) | (outcomes[j] == 0)
-        by_pair.append(np.where(void, np.nan, bits) if void.any() else bits)
+            terms = (plogp(p) + plogp(q)) / 2 - plogp((p + q) / 2)
+        bits = _root_or_bits(np.clip(terms @ cell.member, 0.0, 1.0), root)
+        is_void = (outcomes[i] == 0) | (outcomes[j] == 0)
+        by_pair.append(np.where(is_void, np.nan, bits) if is_void.any() else bits)
     return mean_of(by_pair)
 
 

@@ -99,7 +99,7 @@ class Shuffles:
         """Yields, per block of draws, the number of rows of each group (but the last) with each
         column's flag, shape (groups - 1, columns, draws). flags: of all rows, shape (rows,
         columns)."""
-        left, deals, block = self.draws, -(-self.draws // ORDERS), self._block(sizes)
+        draws_left, deals, block = self.draws, -(-self.draws // ORDERS), self._block(sizes)
         for start in range(0, deals, block):
             count = partial(self._count, sizes, flags, start, min(block, deals - start))
             if block < deals:
@@ -107,8 +107,8 @@ class Shuffles:
             else:
                 key = (self._seed, deals, sizes, flags.shape, np.packbits(flags).tobytes())
                 counted = self._kept.draws.get(key, count)
-            yield counted[..., :left]
-            left -= counted.shape[-1]
+            yield counted[..., :draws_left]
+            draws_left -= counted.shape[-1]
 
     def keep(self, key: object, compute: Callable[[], Floats]) -> Floats:
         """Returns a result over all these shuffles; caches it. key: the result's other inputs."""
@@ -129,8 +129,8 @@ class Shuffles:
         deal = partial(deal_rows, sizes, deals, generator)
         dealt = self._kept.draws.get((self._seed, start, deals, sizes), deal)
         packed = np.stack([pack_rows(flags[order]) for order in orders], axis=2)
-        counted = count_dealt(dealt, packed.reshape(len(packed), -1))
-        return counted.reshape(len(dealt), flags.shape[1], ORDERS * deals)
+        numbers = count_dealt(dealt, packed.reshape(len(packed), -1))
+        return numbers.reshape(len(dealt), flags.shape[1], ORDERS * deals)
 
     def tables(self, alike: Counts, sizes: tuple[int, ...]) -> Iterator[list[Counts]]:
         """Yields the number of rows of each kind in each group: per group one array (block of
@@ -152,11 +152,11 @@ class Shuffles:
         )
         for start in range(0, self.draws, block):
             groups, rows = [first[start : start + block]], sum(sizes) - sizes[0]
-            left = alike - groups[0]  # rows of each kind that have no group yet
+            rows_left = alike - groups[0]  # rows of each kind that have no group yet
             for size in sizes[1:-1]:
-                groups.append(hypergeometric.draw_from_left(left, rows, size, generator))
-                left, rows = left - groups[-1], rows - size
-            yield [*groups, left]
+                groups.append(hypergeometric.draw_from_left(rows_left, rows, size, generator))
+                rows_left, rows = rows_left - groups[-1], rows - size
+            yield [*groups, rows_left]
 
 
 @dataclass(frozen=True)
@@ -175,12 +175,12 @@ class Cell:
         """Yields the counts of every value in every group, for one block of shuffles at a time."""
         if self.kinds is None:
             piece = max(1, IN_FLIGHT // max(1, self.onehot.shape[1]))
-            for counted in shuffles.counts(self.sizes, self.flags):
-                for at in range(0, counted.shape[-1], piece):
-                    yield self._with_last([counts[:, at : at + piece].T for counts in counted])
+            for block in shuffles.counts(self.sizes, self.flags):
+                for start in range(0, block.shape[-1], piece):
+                    yield self._with_last([counts[:, start : start + piece].T for counts in block])
             return
-        onehot, alike = self.kinds
-        for table in shuffles.tables(alike, self.sizes):
+        onehot, kinds = self.kinds
+        for table in shuffles.tables(kinds, self.sizes):
             yield [count @ onehot for count in table]
 
     def counts(self) -> list[Floats]:
@@ -191,8 +191,8 @@ class Cell:
 
     def _with_last(self, counts: Sequence[NDArray[np.generic]]) -> list[Floats]:
         """Returns these groups' counts as doubles, followed by the counts of the last group."""
-        known = [np.asarray(group, dtype=np.float64) for group in counts]
-        return [*known, self.totals - sum(known[1:], start=known[0])]
+        groups = [np.asarray(group, dtype=np.float64) for group in counts]
+        return [*groups, self.totals - sum(groups[1:], start=groups[0])]
 
     def outcomes(self, counts: Floats, group: int) -> Floats:
         """Counts the rows of a group that have a value, per draw and attribute."""
@@ -215,10 +215,10 @@ class Cell:
         owners = self.member.argmax(axis=1).tolist()
         by_attribute = np.zeros((self.member.shape[1], shuffles.draws))
         start = 0
-        for (counted,) in shuffles.counts(self.sizes, self.flags):
-            end = start + counted.shape[-1]
+        for (block,) in shuffles.counts(self.sizes, self.flags):
+            end = start + block.shape[-1]
             sums = list(by_attribute[:, start:end])
-            for owner, row, counts in zip(owners, table, counted, strict=True):
+            for owner, row, counts in zip(owners, table, block, strict=True):
                 sums[owner] += row.take(counts)
             start = end
         return by_attribute.T
@@ -296,9 +296,9 @@ def cell_of(groups: list[Codes], values: Sequence[int] | None) -> Cell:
     if values is not None and len(values) != attributes:
         raise ValueError(f"values: {attributes} numbers, one per attribute, expected, got {values}")
     width = int(pooled.max(initial=-1)) + 1
-    named = pooled + np.arange(attributes) * width  # a code, and whose it is
-    ordered = np.sort(named[pooled >= 0])  # so few are sorted faster than `unique` finds them
-    owners, seen = np.divmod(ordered[np.diff(ordered, prepend=-1) > 0], max(width, 1))
+    keys = pooled + np.arange(attributes) * width  # a code, and whose it is
+    ordered = np.sort(keys[pooled >= 0])  # so few are sorted faster than `unique` finds them
+    owners, codes = np.divmod(ordered[np.diff(ordered, prepend=-1) > 0], max(width, 1))
     seen_values = np.bincount(owners, minlength=attributes)
     supports = np.array(seen_values if values is None else values, dtype=np.float64)
     for a in np.flatnonzero(supports < seen_values):
@@ -307,7 +307,7 @@ def cell_of(groups: list[Codes], values: Sequence[int] | None) -> Cell:
             f"values[{a}] is {supports[a]:g}"
         )
     member = np.eye(attributes)[owners]
-    onehot = (pooled[:, owners] == seen).astype(np.float32)
+    onehot = (pooled[:, owners] == codes).astype(np.float32)
     sizes = tuple(len(g) for g in groups)
     return Cell(
         onehot,
@@ -326,6 +326,6 @@ def _kinds(
     rows, values = onehot.shape
     if attributes > 1 or rows < ALIKE * (groups - 1) * values:
         return None
-    alike = onehot.sum(axis=0, dtype=np.int64)
-    alike = np.append(alike, rows - alike.sum())
-    return np.eye(values + 1, values)[alike > 0], alike[alike > 0]
+    sizes = onehot.sum(axis=0, dtype=np.int64)
+    sizes = np.append(sizes, rows - sizes.sum())
+    return np.eye(values + 1, values)[sizes > 0], sizes[sizes > 0]

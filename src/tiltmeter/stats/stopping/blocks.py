@@ -76,10 +76,10 @@ def cell_scores(data: CellBlocks, design: StoppingDesign) -> Ticks:
         present = [tally for looks in tallies if (tally := looks[look]) is not None]
         if not present:
             continue
-        largest = largest_scores(present, design.draws - 1)
+        maxima = largest_scores(present, design.draws - 1)
         means = [_statistics(mean_divergence, tally.cell, tally.sums) for tally in present]
         top = minus_log_p(mean_of(means))
-        scores[look] = np.maximum(minus_log_p(largest), np.nan_to_num(top))
+        scores[look] = np.maximum(minus_log_p(maxima), np.nan_to_num(top))
     return np.rint(scores * (TICKS / MOST_T)).astype(np.int32)
 
 
@@ -107,28 +107,28 @@ class _Tally:
 
 def _tallies(place: int, part: CellPart, design: StoppingDesign) -> Iterator[_Tally | None]:
     """Yields the tally of a part at each look; None while a group has no outputs, or no value."""
-    whole, blocks = _whole_cell(part.blocks)
-    owners = whole.member.argmax(axis=1)
+    cell, blocks = _whole_cell(part.blocks)
+    owners = cell.member.argmax(axis=1)
     names = [
         (part.names[owner], value)
         for owner, value in zip(owners.tolist(), _column_values(part), strict=True)
     ]
     groups = len(blocks[0])
-    sums = [np.zeros((design.draws, whole.onehot.shape[1])) for _ in range(groups - 1)]
+    sums = [np.zeros((design.draws, cell.onehot.shape[1])) for _ in range(groups - 1)]
     sizes, end = [0] * groups, 0
     for look, block in enumerate(blocks):
-        rows = whole.onehot[end : end + sum(map(len, block))]
+        rows = cell.onehot[end : end + sum(map(len, block))]
         end += len(rows)
         sizes = [n + len(group) for n, group in zip(sizes, block, strict=True)]
         if len(rows):
             _add_counts(sums, rows, block, _shuffles(design.seed, design.draws - 1, look, place))
-        onehot = whole.onehot[:end]
+        onehot = cell.onehot[:end]
         values = np.flatnonzero(onehot.any(axis=0))
         if not all(sizes) or not values.size:
             yield None
             continue
-        member = whole.member[values]
-        reduced = replace(whole, onehot=onehot[:, values], member=member, sizes=tuple(sizes))
+        member = cell.member[values]
+        reduced = replace(cell, onehot=onehot[:, values], member=member, sizes=tuple(sizes))
         columns = tuple(names[column] for column in values.tolist())
         yield _Tally(
             place, tuple(range(groups)), reduced, columns, [group[:, values] for group in sums]
@@ -147,18 +147,18 @@ def block_scores(data: OutputBlocks, design: StoppingDesign) -> Ticks:
     permutations); permutation 0 is the observed one. 0 if no attribute is measured on both sides.
     """
     statistic, _ = SCORES[data.score]
-    whole, blocks = _whole_cell(data.blocks)
-    values, groups = whole.onehot.shape[1], len(blocks[0])
+    full_cell, blocks = _whole_cell(data.blocks)
+    values, groups = full_cell.onehot.shape[1], len(blocks[0])
     sums = [np.zeros((design.draws, values)) for _ in range(groups - 1)]
     scores = np.zeros((len(blocks), design.draws))
     sizes, end = [0] * groups, 0
     for look, block in enumerate(blocks):
-        rows = whole.onehot[end : end + sum(map(len, block))]
+        rows = full_cell.onehot[end : end + sum(map(len, block))]
         end += len(rows)
         sizes = [n + len(group) for n, group in zip(sizes, block, strict=True)]
         if len(rows):
             _add_counts(sums, rows, block, _shuffles(design.seed, design.draws - 1, look))
-        cell = replace(whole, onehot=whole.onehot[:end], sizes=tuple(sizes))
+        cell = replace(full_cell, onehot=full_cell.onehot[:end], sizes=tuple(sizes))
         scores[look] = _statistics(statistic, cell, sums)
     scores = np.nan_to_num(scores).clip(0.0, 1.0)
     return np.rint(scores * (TICKS / MOST_BITS)).astype(np.int32)
@@ -193,9 +193,9 @@ def _add_counts(
     for group, total in enumerate(sums):
         total[0] += rows[ends[group] - sizes[group] : ends[group]].sum(axis=0)
     start = 1
-    for counted in shuffles.counts(sizes, rows > 0):
-        end = start + counted.shape[-1]
-        for counts, total in zip(counted, sums, strict=True):
+    for added in shuffles.counts(sizes, rows > 0):
+        end = start + added.shape[-1]
+        for counts, total in zip(added, sums, strict=True):
             total[start:end] += counts.T
         start = end
 

@@ -33,23 +33,23 @@ def follow_runs(
     same_calls: shape (m, m), True for claims that are answered by the same calls and end together;
     a claim that ends alone is True only with itself.
     """
-    final = len(design.looks) - 1
-    on = np.ones(p.shape[:2], dtype=bool)
+    last_look = len(design.looks) - 1
+    is_on = np.ones(p.shape[:2], dtype=bool)
     last = np.zeros(p.shape[:2], dtype=np.intp)
-    now, plain, t = p[..., 0], q[..., 0], information[..., 0]
-    rejected = rules.are_rejected(design, now)
-    for k in range(final + 1):
-        last[on] = k
-        now, plain = np.where(on, p[..., k], now), np.where(on, q[..., k], plain)
-        t = np.where(on, information[..., k], t)
-        rejected = rules.are_rejected(design, now)
-        stops = rejected.copy()
-        if k < final and design.looks[k] > 1:
-            levels = rules.levels_of(design, now, plain, rejected)
-            chances = rules.predictive_probability(q=plain, level=levels, information=t)
+    now, plain_p, t = p[..., 0], q[..., 0], information[..., 0]
+    is_rejected = rules.are_rejected(design, now)
+    for k in range(last_look + 1):
+        last[is_on] = k
+        now, plain_p = np.where(is_on, p[..., k], now), np.where(is_on, q[..., k], plain_p)
+        t = np.where(is_on, information[..., k], t)
+        is_rejected = rules.are_rejected(design, now)
+        stops = is_rejected.copy()
+        if k < last_look and design.looks[k] > 1:
+            levels = rules.levels_of(design, now, plain_p, is_rejected)
+            chances = rules.predictive_probability(q=plain_p, level=levels, information=t)
             stops |= chances < design.futility[k]
-        on &= (on & ~stops) @ same_calls
-    return Followed(rejected, last)
+        is_on &= (is_on & ~stops) @ same_calls
+    return Followed(is_rejected, last)
 
 
 def rounds_asked(
@@ -61,6 +61,6 @@ def rounds_asked(
     uses: (m, conditions), True if a claim uses a condition; sizes: calls per round, by condition.
     """
     looks = np.array(design.looks)[followed.last]
-    each = np.max(np.where(uses, looks[:, :, None], 0), axis=1)
-    shares: Floats = each @ sizes / (design.looks[-1] * sizes.sum())
+    rounds = np.max(np.where(uses, looks[:, :, None], 0), axis=1)
+    shares: Floats = rounds @ sizes / (design.looks[-1] * sizes.sum())
     return shares

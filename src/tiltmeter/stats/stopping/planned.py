@@ -53,7 +53,7 @@ class ForecastFamily:
 
 @dataclass(frozen=True)
 class StoppingAverages:
-    """The averages over runs with one truth. Calls, as a share of the full run's; and the share of
+    """The averages over runs with one truth: calls, as a share of the full run's, and the share of
     claims rejected with looks, by the full run, and by fixed runs with as many rounds as each look.
     """
 
@@ -81,9 +81,9 @@ def forecast(
         q, p = _values(family, z)
         t = _estimated_information(family, rng)
         followed = follow_runs(design, p, q, t, _same_calls(family.claims))
-        asked = np.array(design.looks)[followed.last]
+        rounds_made = np.array(design.looks)[followed.last]
         for claim, uses in enumerate(family.uses):
-            rounds[:, uses] = np.maximum(rounds[:, uses], asked[:, claim, None])
+            rounds[:, uses] = np.maximum(rounds[:, uses], rounds_made[:, claim, None])
         fixed = [rules.are_rejected(design, q[..., k]) for k in range(len(design.looks))]
         rejected.append(np.stack([followed.rejected, *fixed]).mean(axis=1))
     full = families[0].design.looks[-1]
@@ -110,9 +110,9 @@ def first_look_that_rejects(design: StoppingDesign, claim: ForecastClaim) -> int
 
     By hand: 60 claims, w_1 = .1, 14 items (2^-13 = .000122 > .05·.1/60 = .0000833): the second.
     """
-    each = design.alpha / design.claims * (1 + ROUNDING)
+    level = design.alpha / design.claims * (1 + ROUNDING)
     for look, (least, spent) in enumerate(zip(claim.smallest_p, design.spending, strict=True), 1):
-        if least <= each * spent:
+        if least <= level * spent:
             return look
     return None
 
@@ -151,14 +151,14 @@ def _estimated_information(family: ForecastFamily, rng: np.random.Generator) -> 
 def _values(family: ForecastFamily, z: Floats) -> tuple[Floats, Floats]:
     """Computes q and p of every claim at every look, both in the shape of ``z``."""
     design = family.design
-    smallest = np.array([claim.smallest_p for claim in family.claims])
-    q = np.maximum(rules.two_sided(z), smallest)
+    smallest_p = np.array([claim.smallest_p for claim in family.claims])
+    q = np.maximum(rules.two_sided(z), smallest_p)
     p = np.minimum(q / np.array(design.weights), 1.0)
     for ratio in {claim.ratio for claim in family.claims if claim.flipped}:
         of_ratio = [
             i for i, claim in enumerate(family.claims) if claim.flipped and claim.ratio == ratio
         ]
-        least = smallest[of_ratio] / np.array(design.spending)
+        least = smallest_p[of_ratio] / np.array(design.spending)
         p[:, of_ratio] = np.maximum(_levels_reached(design, ratio, np.abs(z[:, of_ratio])), least)
     return q, np.minimum(np.minimum.accumulate(p, axis=2), 1.0)
 
@@ -177,5 +177,5 @@ def _levels_reached(design: StoppingDesign, ratio: float, z: Floats) -> Floats:
 
 def _same_calls(claims: Sequence[ForecastClaim]) -> Flags:
     names = np.array([claim.calls or f"\n{place}" for place, claim in enumerate(claims)])
-    same: Flags = names[:, None] == names
-    return same
+    is_same: Flags = names[:, None] == names
+    return is_same

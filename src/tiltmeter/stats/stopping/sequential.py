@@ -51,12 +51,12 @@ def sequential_p(scores: Ticks, design: StoppingDesign, largest: float = 1.0) ->
     tails = np.count_nonzero(scores >= scores[:, :1], axis=1) / flips
     # a level rejects by look k for sure where what is new there is enough by itself, and not at
     # all where all that is spent until then would not do; between these flips are removed
-    enough = np.minimum.accumulate((tails + 1 / flips) / np.array(design.weights[:looks]))
-    needed = np.minimum.accumulate(tails / np.array(design.spending[:looks]))
+    sufficient = np.minimum.accumulate((tails + 1 / flips) / np.array(design.weights[:looks]))
+    necessary = np.minimum.accumulate(tails / np.array(design.spending[:looks]))
     p, latest = [1.0] * looks, 0
     race: _Race | None = None
     for level in design.levels[design.levels <= largest][::-1].tolist():
-        is_sure, is_possible = level >= enough, level * (1 + ROUNDING) >= needed
+        is_sure, is_possible = level >= sufficient, level * (1 + ROUNDING) >= necessary
         if not is_possible[-1]:
             break
         look: int | None = int(is_sure.argmax())
@@ -85,12 +85,12 @@ class _Race:
     @classmethod
     def of(cls, scores: Ticks, design: StoppingDesign, level: float) -> _Race:
         flips = scores.shape[1]
-        selected = np.zeros(flips, dtype=np.bool_)
-        selected[0] = True
+        is_selected = np.zeros(flips, dtype=np.bool_)
+        is_selected[0] = True
         for row, share in zip(scores, design.spending, strict=False):
             place = max(flips - math.floor(level * share * flips) - 2, 0)
-            selected |= row >= np.partition(row, place)[place]
-        top = scores[:, selected]
+            is_selected |= row >= np.partition(row, place)[place]
+        top = scores[:, is_selected]
         orders = [np.argsort(-row) for row in top]
         return cls(top, orders, np.full(top.shape[1], math.nan), design.spending, flips)
 
@@ -108,9 +108,9 @@ class _Race:
             least = row[alive[budget]]
             if row[0] > least:
                 return look
-            taken = alive[row[alive] > least]
-            self.stamps[taken] = level
-            spent += len(taken)
+            rejected = alive[row[alive] > least]
+            self.stamps[rejected] = level
+            spent += len(rejected)
         return None
 
 

@@ -177,8 +177,8 @@ def by_row(store: Store, row_id: int, most_characters: int) -> StoredCall:
 
 def _call(row: Sequence[Any]) -> StoredCall:
     omitted, date, alternatives, request = row[11:]
-    asked = StoredRequest.parse(request)
-    parsed = omitted_settings(omitted), date, unpack(alternatives), asked
+    stored = StoredRequest.parse(request)
+    parsed = omitted_settings(omitted), date, unpack(alternatives), stored
     return StoredCall._make((*row[:11], *parsed))
 
 

@@ -47,8 +47,8 @@ def lines(store: Store) -> Iterator[tuple[str, str]]:
             f"{name}: {_text(record[key])}" for key, name in NAMES.items() if record.get(key)
         )
         facts_joined = "; ".join(facts_told)
-        unknown = "" if record.get("hidden_prompt") is not None else "hidden system prompt: unknown"
-        yield model, "; ".join(filter(None, (facts_joined, _thought(store, model), unknown)))
+        missing = "" if record.get("hidden_prompt") is not None else "hidden system prompt: unknown"
+        yield model, "; ".join(filter(None, (facts_joined, _thought(store, model), missing)))
 
 
 def _thought(store: Store, model: str) -> str:
@@ -60,8 +60,8 @@ def _thought(store: Store, model: str) -> str:
     most, thinking, replies = store.first(query, (model,))
     if not replies:
         return ""
-    largest = f"{most:,} tokens at most, in {thinking:,} of {replies:,} replies" if most else "none"
-    return f"reasoning seen: {largest}"
+    text = f"{most:,} tokens at most, in {thinking:,} of {replies:,} replies" if most else "none"
+    return f"reasoning seen: {text}"
 
 
 def facts(store: Store, models: Sequence[str]) -> dict[str, str]:
@@ -72,11 +72,11 @@ def facts(store: Store, models: Sequence[str]) -> dict[str, str]:
         texts = {
             model: _text(record[key]) for model, record in endpoints_of.items() if record.get(key)
         }
-        each = (
+        lines_of_models = (
             f"{model} {text}" if len(endpoints_of) > 1 else text for model, text in texts.items()
         )
         if texts:
-            by_name[name] = "; ".join(each)
+            by_name[name] = "; ".join(lines_of_models)
     return by_name
 
 
@@ -96,10 +96,10 @@ def differences(first_run: Store, second_run: Store, whose: tuple[str, str]) -> 
         for key, name in NAMES.items():
             values = first[model].get(key), second[model].get(key)
             if None not in values and values[0] != values[1]:
-                both = " and ".join(
+                texts = " and ".join(
                     f"{_text(value)} {where}" for value, where in zip(values, whose, strict=True)
                 )
-                yield f"{model} was asked through another endpoint: its {name} is {both}."
+                yield f"{model} was asked through another endpoint: its {name} is {texts}."
 
 
 def _text(value: Json) -> str:

@@ -211,7 +211,7 @@ def _alike(rows: Iterator[Any]) -> Iterator[AlikeOutputs]:
 
 def first_answers(store: Store, subject: str, most: int) -> Iterator[CardOutput]:
     """Yields a subject's first `most` answers per mode and cell, by id, without texts."""
-    cells = sum(asked == subject for asked, *_ in cells_asked(store))
+    cells = sum(name == subject for name, *_ in cells_asked(store))
     for _, mode, factors, key, *rest in _first_rows(
         store.rows(_CARDS, (ANSWER, subject)), cells, most
     ):
@@ -265,14 +265,14 @@ def sample_blobs(
     by output id. of: levels of factors that the outputs must have, and their subject.
     """
     wanted = {name: level for name, level in of.items() if name != "subject"}
-    same = "".join(
+    sql = "".join(
         f" AND json_extract(t.factors, ?{3 + 2 * n}) = ?{4 + 2 * n}" for n in range(len(wanted))
     )
     query = (
         "SELECT value, blob FROM (SELECT l.value, o.blob, row_number() OVER"
         " (PARTITION BY l.value ORDER BY l.n) AS place FROM labels l"
         " JOIN outputs o ON o.n = l.n JOIN trials t ON t.n = l.n"
-        f" WHERE l.current AND l.attribute = ?1 AND ?2 IN ('', t.subject) AND o.blob <> ''{same}"
+        f" WHERE l.current AND l.attribute = ?1 AND ?2 IN ('', t.subject) AND o.blob <> ''{sql}"
         f" AND l.annotator NOT GLOB '{HUMAN}*') WHERE place <= {most:d} ORDER BY value, place"
     )
     paths = [part for name, level in wanted.items() for part in (f'$."{name}"', level)]

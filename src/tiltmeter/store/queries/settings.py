@@ -95,10 +95,10 @@ def keep_source(store: Store, source: str) -> None:
 
 def own_source(store: Store) -> bool:
     """False if the source is the path of a file that this user did not name (it lacks the mark)."""
-    named = source(store)
-    if not Path(named).is_absolute() and not named.endswith(".toml"):
+    path = source(store)
+    if not Path(path).is_absolute() and not path.endswith(".toml"):
         return True
-    return origin.is_own(_PROTOCOL, named, str(store.get("origin") or ""))
+    return origin.is_own(_PROTOCOL, path, str(store.get("origin") or ""))
 
 
 def definition(store: Store) -> Definition | None:
@@ -150,9 +150,9 @@ def cascades(store: Store) -> dict[str, KeptCascade]:
 
 def keep_cascade(store: Store, annotator: str, judge: str, sure: float | None) -> None:
     """Records an annotator's judge and threshold, unless some are recorded already."""
-    known = store.get("cascades") or {}
-    if annotator not in known:
-        store.put("cascades", {**known, annotator: [judge, sure]})
+    stored = store.get("cascades") or {}
+    if annotator not in stored:
+        store.put("cascades", {**stored, annotator: [judge, sure]})
 
 
 def possibly_paid(store: Store) -> float:

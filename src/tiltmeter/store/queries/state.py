@@ -68,10 +68,10 @@ def fingerprint(store: Store) -> str:
     million labels take .25 CPU s; the hash is cached until something is written.
     """
     state = store.state()
-    remembered = _KNOWN.get(store.path)
-    if remembered is None or remembered[0] != state:
-        remembered = _KNOWN[store.path] = state, _compute(store, state[0])
-    return remembered[1]
+    cached = _KNOWN.get(store.path)
+    if cached is None or cached[0] != state:
+        cached = _KNOWN[store.path] = state, _compute(store, state[0])
+    return cached[1]
 
 
 def _compute(store: Store, files: Files) -> str:
@@ -94,9 +94,9 @@ def digest(store: Store) -> str:
     sha256 = hashlib.sha256()
     encode = json.JSONEncoder(ensure_ascii=False).encode
     for table, names, order in _ROWS:
-        every = public_columns(table, "r")
-        asked = {name: every[name] for name in names.split()}
-        for piece in read(store, asked, f"FROM {table} r {order}"):
+        columns = public_columns(table, "r")
+        chosen = {name: columns[name] for name in names.split()}
+        for piece in read(store, chosen, f"FROM {table} r {order}"):
             rows = zip(*piece.values(), strict=True)
             sha256.update("".join(map(encode, rows)).encode("utf-8", "surrogatepass"))
     return sha256.hexdigest()

@@ -48,11 +48,11 @@ def pieces(store: Store, name: str) -> Iterator[dict[str, list[Any]]]:
 
 def factor_names(store: Store) -> list[str]:
     """Lists the factors that trials name, in order of first appearance."""
-    named = (
+    query = (
         "SELECT (SELECT json_group_array(key) FROM json_each(factors))"
         " FROM (SELECT factors FROM trials GROUP BY factors_0 ORDER BY min(n))"
     )
-    sets = (json.loads(row[0]) for row in store.rows(named))
+    sets = (json.loads(row[0]) for row in store.rows(query))
     return list(dict.fromkeys(name for names in sets for name in names))
 
 

@@ -63,12 +63,12 @@ def iter_designs(store: Store, columns: Sequence[str]) -> Iterator[tuple[int, ..
 
 def iter_numbered(store: Store) -> Iterator[tuple[int, str, str, str]]:
     """Yields every trial as (integer of its id, subject, mode, factors as JSON), by id."""
-    every = public_columns("trials", "t")
-    asked = {
+    columns = public_columns("trials", "t")
+    chosen = {
         "n": AskedColumn("", ("n",)),
-        **{name: every[name] for name in ("subject", "mode", "factors")},
+        **{name: columns[name] for name in ("subject", "mode", "factors")},
     }
-    for piece in read(store, asked, "FROM trials t ORDER BY t.n"):
+    for piece in read(store, chosen, "FROM trials t ORDER BY t.n"):
         yield from zip(*piece.values(), strict=True)
 
 
@@ -76,10 +76,10 @@ def design_texts(
     store: Store, columns: Sequence[str], rows: Sequence[Sequence[int]]
 ) -> list[tuple[str, ...]]:
     """Returns the texts behind the integers of some columns of trials, one tuple per row."""
-    asked, unpacker = public_columns("trials", "t"), Unpacker(store)
+    columns_of_view, unpacker = public_columns("trials", "t"), Unpacker(store)
     stored = zip(*rows, strict=True) if rows else ((),) * len(columns)
     texts = [
-        unpacker.column(asked[name].kind, [numbers])
+        unpacker.column(columns_of_view[name].kind, [numbers])
         for name, numbers in zip(columns, stored, strict=True)
     ]
     return list(zip(*texts, strict=True))

@@ -25,8 +25,8 @@ class Claims:
     @cached_property
     def tilts(self) -> list[ClaimFacts]:
         """The questions with a tilt; refusals come first, as they decide who is answered at all."""
-        tilting = [facts for facts in self.questions if facts.tilts]
-        return sorted(tilting, key=lambda facts: not facts.refusals)
+        facts_with_tilt = [facts for facts in self.questions if facts.tilts]
+        return sorted(facts_with_tilt, key=lambda facts: not facts.refusals)
 
     @cached_property
     def tested(self) -> list[ClaimFacts]:
@@ -40,8 +40,8 @@ class Claims:
         no tilt. If none tilts: the first by verdict, p, order in the protocol and size.
         """
         if self.tilts:
-            sure = [facts for facts in self.tilts if strength(facts.row) is not Strength.WEAK]
-            first = (sure or self.tilts)[0].spec.name
+            strong = [facts for facts in self.tilts if strength(facts.row) is not Strength.WEAK]
+            first = (strong or self.tilts)[0].spec.name
             of_first = [facts for facts in self.tilts if facts.spec.name == first]
             return max(of_first, key=lambda facts: (facts.least, facts.effect))
         order = list(dict.fromkeys(facts.spec.name for facts in self.questions))

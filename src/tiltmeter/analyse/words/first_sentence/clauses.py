@@ -110,8 +110,8 @@ def _with_context(
         text += ", a slight difference"
     text = populations.headline(f"{text}.", first.word, first.row, first.nouns).removesuffix(".")
     if even and slight:
-        more = "more" if first.above else "less"
-        return f"{text}, slightly {more} than even ({slots['reference']})"
+        comparative = "more" if first.above else "less"
+        return f"{text}, slightly {comparative} than even ({slots['reference']})"
     return f"{text}; {slots['reference']} would be even" if even else text
 
 
@@ -166,10 +166,10 @@ def _template(facts: ClaimFacts, key: str) -> str:
     if facts.unnamed:
         return UNNAMED
     templates = {name: str(text) for name, text in facts.spec.sentence.items()}
-    below = () if facts.above else ("below",)
+    suffixes = () if facts.above else ("below",)
     if "alone" in templates and "alone" in facts.slots:
         return templates["alone"]
-    for name in (*below, "tilt") if key == "tilt" else (key, *below, "tilt"):
+    for name in (*suffixes, "tilt") if key == "tilt" else (key, *suffixes, "tilt"):
         template = _equal(templates.get(name, ""), facts)
         flips = name == "tilt" and "{times}" in template and not facts.above  # the wrong way round
         if template and not flips and fits(template, facts.slots):

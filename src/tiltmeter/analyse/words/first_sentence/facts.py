@@ -123,7 +123,7 @@ class ClaimFacts:
 
     @property
     def unnamed(self) -> bool:
-        """True if a claim over many cells tilts but names none of them."""
+        """True if a claim over many cells tilts but names no cell."""
         return self.tilts and self.row.cells is not None and not self.row.cells["named"]
 
     @property
@@ -136,9 +136,9 @@ class ClaimFacts:
         """The value that the claim counts and the levels that it compares, as (factor, level)."""
         contrast = self.spec.contrast or {}
         names = (self.spec.attribute, contrast.get("factor", ""), contrast.get("within", ""))
-        counted = [(name, self.row.condition[name]) for name in names if name in self.row.condition]
+        levels = [(name, self.row.condition[name]) for name in names if name in self.row.condition]
         alone = [("alone", self.slots["alone"])] if "alone" in self.slots else []
-        return (*counted, *(self.row.contrast or {}).items(), *alone)
+        return (*levels, *(self.row.contrast or {}).items(), *alone)
 
     @cached_property
     def place(self) -> tuple[tuple[str, str], ...]:

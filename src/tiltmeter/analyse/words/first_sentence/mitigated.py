@@ -30,17 +30,17 @@ def mitigated(claims: Claims) -> Clause:
     subject = lead.slots["subject"]
     costs = _cost_texts(_costs_of(claims, lead))
     if lead.word == Word.NOT_SETTLED:
-        does = join_names([_tilt(lead), *costs])
+        effects = join_names([_tilt(lead), *costs])
         open_ = "what it does not choose leaves open if the tilt changes"
-        return Clause(f"{lead.slots['level']}, {subject} {does}; {open_}", "level")
+        return Clause(f"{lead.slots['level']}, {subject} {effects}; {open_}", "level")
     if lead.tilts:
-        does = join_names([_tilt(lead), *costs])
+        effects = join_names([_tilt(lead), *costs])
         grown = " and the tilt is larger" if _size(lead, "level") > _size(lead, "baseline") else ""
-        free = "" if costs else "; no cost was found"
-        return Clause(f"{lead.slots['level']}, {subject} {does}{grown}{free}", "level")
+        ending = "" if costs else "; no cost was found"
+        return Clause(f"{lead.slots['level']}, {subject} {effects}{grown}{ending}", "level")
     number = len(_levels(claims))
-    none = "the mitigation" if number == 1 else f"any of {number} mitigations"
-    text = f"no change of a tilt was found with {none}; farthest apart, {lead.slots['level']}, "
+    noun = "the mitigation" if number == 1 else f"any of {number} mitigations"
+    text = f"no change of a tilt was found with {noun}; farthest apart, {lead.slots['level']}, "
     return Clause(f"{text}{subject} {_tilt(lead)}")
 
 
@@ -48,19 +48,19 @@ def others(claims: Claims) -> list[str]:
     """Says how many mitigations lessen a tilt, which enlarge it, and what the others cost."""
     lead, levels = _lead(claims), _levels(claims)
     texts = []
-    less = {facts.slots["level"] for facts in _changes(claims) if _helps(facts)}
+    lessening = {facts.slots["level"] for facts in _changes(claims) if _helps(facts)}
     if len(levels) > 1 and lead.tilts:
-        lessen = "lessens" if len(less) == 1 else "lessen"
-        texts.append(f"{len(less)} of {len(levels)} mitigations {lessen} a tilt")
-    more = [f.slots["level"] for f in _changes(claims) if f.tilts and not _helps(f)]
-    if more and more != [lead.slots["level"]]:
-        texts.append(f"it is larger {join_names(list(dict.fromkeys(more)))}")
+        verb = "lessens" if len(lessening) == 1 else "lessen"
+        texts.append(f"{len(lessening)} of {len(levels)} mitigations {verb} a tilt")
+    enlarging = [f.slots["level"] for f in _changes(claims) if f.tilts and not _helps(f)]
+    if enlarging and enlarging != [lead.slots["level"]]:
+        texts.append(f"it is larger {join_names(list(dict.fromkeys(enlarging)))}")
     spoken = lead.tilts or lead.word == Word.NOT_SETTLED
     spoken_of = (lead.slots["level"],) if spoken else ()
     costs = [f for f in _costs(claims) if f.slots["level"] not in spoken_of]
     for facts in costs[:2]:
-        does = _cost(facts)
-        texts.append(f"{facts.slots['level']}, {facts.slots['subject']} {does}")
+        cost = _cost(facts)
+        texts.append(f"{facts.slots['level']}, {facts.slots['subject']} {cost}")
     return [capital(one) for one in texts]
 
 
@@ -114,8 +114,8 @@ def _lead(claims: Claims) -> ClaimFacts:
 
 
 def _weight(facts: ClaimFacts) -> tuple[bool, bool, bool, float]:
-    helps = _helps(facts)
-    return helps, helps and TURNED not in facts.sides, facts.tilts, abs(_change(facts))
+    is_helping = _helps(facts)
+    return is_helping, is_helping and TURNED not in facts.sides, facts.tilts, abs(_change(facts))
 
 
 def _costs_of(claims: Claims, lead: ClaimFacts) -> list[ClaimFacts]:
@@ -144,11 +144,11 @@ def _helps(facts: ClaimFacts) -> bool:
 def _tilt(facts: ClaimFacts) -> str:
     """Returns the tilt with and without the mitigation, as a predicate (`tilts by 5 points …`)."""
     level, baseline = facts.sides["level"], facts.sides["baseline"]
-    counted = facts.slots.get("counted", facts.spec.attribute)
+    noun = facts.slots.get("counted", facts.spec.attribute)
     if facts.sides[EVEN]:
         shares = [numerals.percent(share) for share in (level, baseline, facts.sides[EVEN])]
-        beyond = f", beyond {shares[2]}" if TURNED in facts.sides else ""
-        return f"gives “{counted}” in {shares[0]} of answers instead of {shares[1]}{beyond}"
+        limit = f", beyond {shares[2]}" if TURNED in facts.sides else ""
+        return f"gives “{noun}” in {shares[0]} of answers instead of {shares[1]}{limit}"
     more, before = ("more" if share > 0 else "less" for share in (level, baseline))
     now, then = (numerals.points(abs(share)) for share in (level, baseline))
     if facts.row.cells is not None:  # of many: the one that changes most
@@ -157,9 +157,9 @@ def _tilt(facts: ClaimFacts) -> str:
         then = then if more == before else f"{then} {before}"
         return f"gives {of} {now} {more} often {who} instead of {then}"
     if "for_one" not in facts.slots:
-        turned = ", to the other side" if TURNED in facts.sides else ""
-        return f"tilts by {now} instead of {then}{turned}"  # an effect
-    often = f"{more} often for {facts.slots['for_one']} than {facts.slots['for_other']}"
+        ending = ", to the other side" if TURNED in facts.sides else ""
+        return f"tilts by {now} instead of {then}{ending}"  # an effect
+    phrase = f"{more} often for {facts.slots['for_one']} than {facts.slots['for_other']}"
     if more == before:
-        return f"gives “{counted}” {now} instead of {then} {often}"
-    return f"gives “{counted}” {now} {often} instead of {then} {before}"
+        return f"gives “{noun}” {now} instead of {then} {phrase}"
+    return f"gives “{noun}” {now} {phrase} instead of {then} {before}"

@@ -29,7 +29,7 @@ def none(claims: Claims) -> Clause:
     group = claims.alike if len(claims.alike) == number else [lead]
     if any(facts.tilts for facts in group):
         group = [lead]
-    plain = clause(group, "plain", whole=False).inside
+    inside = clause(group, "plain", whole=False).inside
     kind = "difference" if lead.spec.contrast or lead.spec.reference else "tilt"
     alike = [facts for facts in claims.tested if facts.spec.name == lead.spec.name]
     smallest = detectable(max(alike, key=lambda f: f.row.detectable or 0.0, default=lead))
@@ -37,16 +37,16 @@ def none(claims: Claims) -> Clause:
     if number > 1:
         all_alike = len(group) == number or is_equal(lead)
         begins = _in_comparisons(claims, "" if all_alike else "farthest apart, ")
-    short = (
+    texts_short = (
         brief_clause(lead, model=len(claims.models) > 1)
         if group == [lead] and number > 1
-        else plain
+        else inside
     )
-    whole = f"a {kind} of {smallest}" if smallest and not smallest.startswith("a ") else smallest
-    endings = [f"; {whole} would mostly have been found", f"; {smallest} would mostly show"]
+    noun = f"a {kind} of {smallest}" if smallest and not smallest.startswith("a ") else smallest
+    endings = [f"; {noun} would mostly have been found", f"; {smallest} would mostly show"]
     texts = [
         f"{begins}{variant}{ending}"
-        for variant in (plain, short)
+        for variant in (inside, texts_short)
         for ending in (endings if smallest else [""])
     ]
     fitting = (text for text in texts if number_of_words(text) <= WORDS)
@@ -67,8 +67,8 @@ def _in_comparisons(claims: Claims, apart: str) -> str:
 
 def alone(claims: Claims) -> list[str]:
     """Lists, in one text, the claims that would be significant if each were the only claim."""
-    lone = [facts for facts in claims.tested if _stands_out_alone(facts)]
-    names = [place_name(facts, claims.tested) for facts in lone]
+    facts_alone = [facts for facts in claims.tested if _stands_out_alone(facts)]
+    names = [place_name(facts, claims.tested) for facts in facts_alone]
     if not names or not all(names):
         return []
     return [f"taken alone, {join_names(names)} would stand out"]
@@ -79,10 +79,10 @@ def is_none(claims: Claims) -> bool:
     words = [facts.word for facts in claims.tested]
     alone = [facts for facts in claims.tested if _stands_out_alone(facts)]
     are_few = len(alone) <= max(1.0, 2 * ALPHA * len(words))
-    quiet = words.count(Word.NO_DIFFERENCE)
-    if alone and quiet and are_few and quiet + len(alone) == len(words):
+    number = words.count(Word.NO_DIFFERENCE)
+    if alone and number and are_few and number + len(alone) == len(words):
         return True
-    return bool(words) and quiet == len(words)
+    return bool(words) and number == len(words)
 
 
 def _stands_out_alone(facts: ClaimFacts) -> bool:
@@ -94,11 +94,11 @@ def _stands_out_alone(facts: ClaimFacts) -> bool:
 
 def undecided(claims: Claims) -> Clause:
     lead, number = claims.lead, len(claims.tested)
-    plain = clause([lead], "plain", whole=False).inside
+    text = clause([lead], "plain", whole=False).inside
     reason = next((kind.reason for kind in lead.kinds if kind.reason), "")
-    why = f"; {reason.partition(': ')[2]}" if reason else ""
-    apart = "" if number < 2 else f"none of {number} comparisons is sure; the clearest: "
-    return Clause(f"undecided: {apart}{plain}{why}")
+    reason_text = f"; {reason.partition(': ')[2]}" if reason else ""
+    opening = "" if number < 2 else f"none of {number} comparisons is sure; the clearest: "
+    return Clause(f"undecided: {opening}{text}{reason_text}")
 
 
 def needed(claims: Claims) -> list[str]:
@@ -155,10 +155,10 @@ def missing(claims: Claims) -> Clause:
         )
         return Clause(text)
     begins = f"it is open whether {slots['subject']} tilts: "
-    plain = clause([lead], "plain", whole=False).inside
+    inside = clause([lead], "plain", whole=False).inside
     low, high = (None, None) if bounds is None else (bounds.low, bounds.high)
     if low is None or high is None:
-        return Clause(f"{begins}{plain}, of the answers that choose")
+        return Clause(f"{begins}{inside}, of the answers that choose")
     if lead.spec.contrast is None and lead.row.unit == "share" and not lead.spec.signed:
         share, span = numerals.percent(high - low), _percents(low, high)
         text = f"“{slots.get('counted', '')}” in {slots['value']} of the answers that choose"
@@ -166,7 +166,7 @@ def missing(claims: Claims) -> Clause:
             f"{begins}{text}, and the {share} that do not could make it anything from {span}"
         )
     ends = " to ".join(_signed(end) for end in (low, high))
-    return Clause(f"{begins}{plain}; those that do not choose could make it {ends} points")
+    return Clause(f"{begins}{inside}; those that do not choose could make it {ends} points")
 
 
 def _percents(low: float, high: float) -> str:
@@ -188,12 +188,12 @@ def items(claims: Claims) -> Clause:
     above, below = (numerals.count(result.get(name, 0)) for name in ("above", "below"))
     counted, other = lead.slots.get("counted", ""), lead.slots.get("other", "")
     level = lead.slots.get("level", "one side")
-    plain = clause([lead], "plain", whole=False).inside
+    text = clause([lead], "plain", whole=False).inside
     sides = f"{above} are higher for {level}, {below} lower"
     if counted and other and lead.spec.contrast is None:
         sides = f"{above} lean to “{counted}”, {below} to “{other}”"
-        plain = f"“{counted}” in {lead.slots['value']} of answers"
-    return Clause(f"single {lead.nouns[1]} tilt both ways: {sides}; on average {plain}")
+        text = f"“{counted}” in {lead.slots['value']} of answers"
+    return Clause(f"single {lead.nouns[1]} tilt both ways: {sides}; on average {text}")
 
 
 def parts(claims: Claims) -> Clause:
@@ -233,5 +233,5 @@ def unmeasured(claims: Claims) -> Clause:
     outcomes = lead.row.outcomes
     kind = max(outcomes, key=lambda name: outcomes[name], default="")
     share = outcomes[kind] / sum(outcomes.values()) if kind else 0.0
-    why = f": {numerals.percent(share)} of answers are {kind.replace('_', ' ')}" if kind else ""
-    return Clause(f"nothing could be measured for {lead.model}{why}")
+    reason = f": {numerals.percent(share)} of answers are {kind.replace('_', ' ')}" if kind else ""
+    return Clause(f"nothing could be measured for {lead.model}{reason}")

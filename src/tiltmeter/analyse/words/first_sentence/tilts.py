@@ -59,16 +59,16 @@ def _noun(alike: Sequence[ClaimFacts]) -> str:
 
 def by_labeller(claims: Claims) -> Clause:
     """Writes each annotator's result for the leading claim, on which annotators disagree."""
-    every = [claims.lead, *claims.contradicting]
-    names = [facts.row.instrument for facts in every]
-    short = [name.partition("@")[0] for name in names]
-    labels = short if len({*short}) == len(short) else names
+    facts_by_labeller = [claims.lead, *claims.contradicting]
+    names = [facts.row.instrument for facts in facts_by_labeller]
+    names_short = [name.partition("@")[0] for name in names]
+    labels = names_short if len({*names_short}) == len(names_short) else names
     labellers = [
         f"by {label} {strength(facts.row) if facts.tilts else facts.word} ({also_numbers(facts)})"
-        for label, facts in zip(labels[1:], every[1:], strict=True)
+        for label, facts in zip(labels[1:], facts_by_labeller[1:], strict=True)
     ]
-    plain = clause([claims.lead], whole=False).inside
-    return Clause(f"it hangs on who labels: by {labels[0]} {plain}; {join_names(labellers)}")
+    text = clause([claims.lead], whole=False).inside
+    return Clause(f"it hangs on who labels: by {labels[0]} {text}; {join_names(labellers)}")
 
 
 def uncued(claims: Claims) -> Clause:
@@ -110,8 +110,8 @@ def few(claims: Claims) -> Clause:
     place = _place_words(lead, claims.alike)
     if not place or any(title in lead_clause.text for title in place):
         return lead_clause
-    where = " ".join(f"in {title}" if n == 0 else title for n, title in enumerate(place))
-    return Clause(f"{where}, {lead_clause.inside}")
+    place_text = " ".join(f"in {title}" if n == 0 else title for n, title in enumerate(place))
+    return Clause(f"{place_text}, {lead_clause.inside}")
 
 
 def others(claims: Claims) -> list[str]:
@@ -141,8 +141,8 @@ def others(claims: Claims) -> list[str]:
         end = f" and {more} more" if more > 0 else ""
         lines.append(f"also {'; '.join(list(texts)[:ALSO])}{end}")
     if agreeing:
-        many = "another annotator" if len(agreeing) == 1 else f"{len(agreeing)} other annotators"
-        lines.append(f"so also by {many} ({join_names([also_numbers(f) for f in agreeing])})")
+        noun = "another annotator" if len(agreeing) == 1 else f"{len(agreeing)} other annotators"
+        lines.append(f"so also by {noun} ({join_names([also_numbers(f) for f in agreeing])})")
     if any(facts.follows for facts in rest):
         lines.append("the rest follows")
     if has_several_models:
@@ -164,10 +164,10 @@ def only_weak(claims: Claims, spoken: Sequence[ClaimFacts]) -> list[str]:
 
 def exceptions(claims: Claims) -> list[str]:
     """Lists the items whose share differs from that of all other items together."""
-    named = (claims.lead.row.between_items or {}).get("exceptions") or []
+    items = (claims.lead.row.between_items or {}).get("exceptions") or []
     texts = [
         f"{one['item']}, {numerals.count(one['hits'])} of {numerals.count(one['n'])}"
-        for one in named
+        for one in items
     ]
     return [f"exception{'s' * (len(texts) > 1)}: {'; '.join(texts)}"] if texts else []
 
@@ -188,12 +188,12 @@ def _models_without(claims: Claims) -> list[str]:
     """Names the models without a tilt; if they are many, counts the models that tilt."""
     models = list(dict.fromkeys(facts.model for facts in claims.questions if is_tested(facts)))
     tilting = {facts.model for facts in claims.tilts}
-    without = [name for name in models if name not in tilting]
-    if not without or len(without) == len(models):
+    names = [name for name in models if name not in tilting]
+    if not names or len(names) == len(models):
         return []
-    if len(without) > NAMED:
+    if len(names) > NAMED:
         return [f"{len(tilting)} of {len(models)} models tilt"]
-    return [f"no tilt found in {join_names(without)}"]
+    return [f"no tilt found in {join_names(names)}"]
 
 
 def _not_found(rest: Sequence[ClaimFacts], claims: Claims, untold: bool) -> list[str]:
@@ -253,8 +253,8 @@ def outweighing(claims: Claims) -> str:
     nuisance = claims.nuisance
     if nuisance is None or not claims.outweighed:
         return ""
-    far = "far more" if nuisance.size >= FAR * claims.largest else "more"
-    return f"; {nuisance.name} matters {far}: {nuisance_words(claims, nuisance)}"
+    amount = "far more" if nuisance.size >= FAR * claims.largest else "more"
+    return f"; {nuisance.name} matters {amount}: {nuisance_words(claims, nuisance)}"
 
 
 def nuisance_words(claims: Claims, nuisance: Nuisance) -> str:

@@ -64,7 +64,7 @@ class PromptDecision:
 
     @property
     def question(self) -> str:
-        """The question that the prompt counts for; swaps, mirrors and insertions stay apart."""
+        """The question that the prompt counts for; swaps, mirrors and insertions count apart."""
         apart = {MIRRORED: MIRRORED_QUESTION, INSERTED: " (name inserted)"}
         return self.swap + apart.get(self.decision, "")
 
@@ -92,7 +92,7 @@ def decide(
 
 
 def without_rare_groups(made: Sequence[PromptDecision]) -> list[PromptDecision]:
-    """Sets aside prompts with a rare pair of groups; each question keeps its commonest pair."""
+    """Sets aside prompts with a rare pair of groups; per question, keeps the commonest pair."""
     numbers = Counter((one.question, pair_of(one)) for one in made if one.decision == PAIRED)
     largest: dict[str, tuple[str, ...]] = {}
     for (question, groups), _ in numbers.most_common():
@@ -145,7 +145,7 @@ def _decision(
 
 
 def _inserted(made: PromptDecision, text: str, insert: str, seed: int) -> PromptDecision:
-    """Inserts a matched name into a prompt without a cue: as signature or in the system prompt."""
+    """Inserts a matched name into a prompt without a cue: as signature, or in the system prompt."""
     side = ("women", "men")[int(made.prompt, 16) % 2]  # of names that cue race
     named = Picker(text, seed).pick(made.swap, INSERTED).names
     keys = (
@@ -195,7 +195,7 @@ def _of_cell(cell: str) -> str:
 
 
 def changed(path: Path, decisions: Sequence[PromptDecision]) -> list[PromptDecision]:
-    """Applies a table of decisions that the user changed. UsageError if a row is invalid."""
+    """Applies a table of decisions that the user changed. Raises UsageError for an invalid row."""
     edits: dict[tuple[str, str], tuple[int, Mapping[str, str]]] = {}
     for line, row in read_rows(path, needs=COLUMNS):
         edits[row["prompt"], row["swap"]] = line, row
@@ -232,7 +232,7 @@ def _changed(name: str, line: int, row: Mapping[str, str], one: PromptDecision) 
 
 
 def summary(decisions: Sequence[PromptDecision], swaps: Sequence[str]) -> list[str]:
-    """Returns lines with the numbers of prompts by decision, and why some were set aside."""
+    """Returns lines with the numbers of prompts by decision, and the reasons of those set aside."""
     lines = []
     for swap in swaps:
         of_swap = [decision for decision in decisions if decision.swap == swap]

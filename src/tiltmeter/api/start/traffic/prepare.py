@@ -34,7 +34,7 @@ class Prepared:
 
     @property
     def asked(self) -> list[PromptDecision]:
-        """Lists the decisions about prompts that are asked."""
+        """Lists the decisions with prompts to ask."""
         return [decision for decision in self.decisions if decision.asked]
 
 
@@ -77,7 +77,7 @@ def prepare(file: Path, folder: Path, wishes: Wishes) -> Prepared:
 
 
 def _items(rows: Sequence[Logged], unit: str) -> list[str]:
-    """Returns the item of each prompt. UsageError if the log lacks the unit (user or session)."""
+    """Returns each prompt's item. Raises UsageError if the log lacks the unit (user or session)."""
     if unit == "prompt":
         texts = [deciding.joined(row) for row in rows]
         return [f"p{rows[place].line:05d}" for place in near_copies(texts)]

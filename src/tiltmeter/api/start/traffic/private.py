@@ -28,7 +28,7 @@ _WORDS = "word"  # the attribute of counted words, which are texts of answers
 def keep(
     out: Path, working: Path, decisions: Sequence[PromptDecision], estimates: Sequence[Estimate]
 ) -> None:
-    """Writes the numbers of an audit, and the decision about each prompt, named by a keyed hash."""
+    """Writes an audit's numbers and the decision about each prompt, named by a keyed hash."""
     out.mkdir(parents=True, exist_ok=True)
     out.chmod(0o700)
     key = _key()

@@ -30,7 +30,7 @@ _SUBJECTS = {
 
 
 def rows(decisions: Sequence[PromptDecision]) -> list[dict[str, str]]:
-    """Returns the rows of the table of prompts: one per version of each prompt that is asked."""
+    """Returns the rows of the table of prompts: one per version of each prompt to ask."""
     asked = [decision for decision in decisions if decision.asked]
     most = max((one.texts[0].count(BETWEEN) for one in asked), default=1)
     table = []
@@ -116,7 +116,7 @@ def _head(wishes: Wishes, table: Sequence[Mapping[str, str]], file: str, mask: s
 
 
 def _measures(wishes: Wishes, question: str, groups: Collection[str]) -> Iterator[str]:
-    """Yields a question's measures; if groups are mirrored, only measures without a direction."""
+    """Yields a question's measures; for mirrored groups, only measures without a direction."""
     swap = question.partition(" ")[0]
     filled = {
         "swap": _name(question),

@@ -55,7 +55,7 @@ def sentences(
 
 
 def _gap(then: str, today: Sequence[str]) -> float:
-    """Returns an answer's mean likeness to today's answers, less their likeness to each other."""
+    """Returns an answer's mean likeness to today's answers less the mean likeness among these."""
     among = [likeness(one, other) for one, other in combinations(today, 2)]
     return float(np.mean([likeness(then, one) for one in today]) - np.mean(among))
 

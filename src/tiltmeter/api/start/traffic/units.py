@@ -16,7 +16,7 @@ _BLOCK = 256  # prompts that are compared with all others at once
 
 
 def near_copies(texts: Sequence[str], language: str = "en") -> list[int]:
-    """Returns for each text the index of the first text in its group of near-copies.
+    """Returns per text the index of the first text in its group of near-copies.
 
     Texts are near if the cosine of their character trigrams is high, after names and gendered words
     are masked and digits made equal; nearness is transitive.

@@ -16,12 +16,12 @@ SAMPLES = 3  # prompts are scarce: more answers of each
 class Wishes:
     """The user's settings for an audit of a file of prompts.
 
-    swaps: attributes whose cues are swapped; unit: the kind of item; insert: place for a name in
-    prompts without a cue, None to insert none; prompt: the column, "" to detect it; spans: which
-    records of a trace; redact: True to replace addresses and numbers of phones, cards and accounts;
-    lists: {name: words to count}; tools: tools whose calls are counted; judged: True to ask a judge
-    which answer it prefers; answers: number per version, None for the default; pair_seed: selects
-    the matched sets of names.
+    swaps: attributes whose cues are swapped; unit: the kind of item; insert: where to insert a name
+    into prompts without a cue, None for nowhere; prompt: the column, "" to detect it; spans: the
+    records of a trace to use; redact: True to replace addresses and numbers of phones, cards and
+    accounts; lists: {name: words to count}; tools: tools whose calls are counted; judged: True to
+    ask a judge which answer it prefers; answers: number per version, None for the default;
+    pair_seed: selects the matched sets of names.
     """
 
     swaps: Sequence[str] = ("gender",)
