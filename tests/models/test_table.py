@@ -172,7 +172,7 @@ def test_a_users_file_adds_rows_and_overrides_single_fields(own: Path) -> None:
         ("as_of = 2026-11-01", ["entry 'as_of'", "kind:name"]),
         (
             '["openai:x"]\nmodality = "text"\n"openai:y" = { modality = "text" }',
-            ["'openai:y' lies inside", "above the first"],
+            ["'openai:y' stands inside", "above the first"],
         ),
         ("[[", ["cannot be read as TOML"]),
     ],

@@ -201,7 +201,7 @@ class Instrument:
         attribute: str = "",
     ) -> Label:
         """Makes a label of an output. position: its index among the labels of the output; weight:
-        1, or a probability; attribute: that of the instrument's spec by default.
+        1, or a probability; attribute: by default the attribute of the instrument's spec.
         """
         return Label(
             item.trial.id, self.annotator, attribute or self.attribute, value, position, weight

@@ -131,7 +131,7 @@ class Lexicon(HitParser):
         return [*labels, self.label(item, NEITHER, len(hits), rest)]
 
     def _finders_of(self, code: str) -> Sequence[Pattern | Inside]:
-        """Returns the finders of a language; if it has none, those of lists without a language."""
+        """Returns the finders of a language, or of lists without a language if it has none."""
         finders = self._patterns.get(code) or self._patterns.get("")
         if finders is None:
             raise ProtocolError(

@@ -216,7 +216,7 @@ def _read_file(path: Path) -> dict[str, dict[str, Toml]]:
         kind, _, bare = name.partition(":")
         if not kind or not bare or not isinstance(entry, dict):
             raise UsageError(
-                f"{path}, entry '{name}': an entry must be a table with a name KIND:NAME. "
+                f"{path}, entry '{name}': an entry must be a table with a name kind:name. "
                 'Type for instance: ["openai:gpt-4.1-mini"]'
             )
     return entries

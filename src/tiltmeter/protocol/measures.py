@@ -17,7 +17,7 @@ def of_function(name: str, function: Compute) -> MeasureKind:
 
 
 def names() -> list[str]:
-    """Lists all kinds: shipped ones, then those of other packages, which are not imported."""
+    """Lists all kinds: shipped kinds, then kinds of other packages, which are not imported."""
     return list(dict.fromkeys((*KINDS, *sorted(entry_points("measures")))))
 
 

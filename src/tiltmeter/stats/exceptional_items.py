@@ -50,8 +50,8 @@ def exceptional_shares(*, hits: ArrayLike, n: ArrayLike) -> list[ExceptionalItem
 def exceptional_gaps(
     *, hits: ArrayLike, n: ArrayLike, base_hits: ArrayLike, base_n: ArrayLike
 ) -> list[ExceptionalItem]:
-    """Finds items whose gap between level and baseline differs from the others': per item, Fisher's
-    exact test against the others' odds ratio (each count plus one half); Holm over items.
+    """Finds items whose gap between level and baseline differs from that of the others: Fisher's
+    exact test per item against the others' odds ratio (each count plus one half); Holm over items.
     """
     x, size = arguments.shares("hits", hits, "n", n)
     y, base = arguments.shares("base_hits", base_hits, "base_n", base_n)

@@ -114,9 +114,9 @@ class Store(Database):
             return
         for key, value in frozen.items():
             if before.get(key) != value:
-                what = "the protocol's file or data" if key == "digest" else key
+                noun = "the protocol's file or data" if key == "digest" else key
                 raise RunMismatch(
-                    f"{self.folder} holds a run of {before['protocol']} with another {what} "
+                    f"{self.folder} holds a run of {before['protocol']} with another {noun} "
                     f"({_short(before.get(key))}, now {_short(value)}). Take another --out, or "
                     f"{key} as before."
                 )
@@ -225,12 +225,12 @@ class Store(Database):
         date = now()
         if self.secrets:
             calls, outputs, labels = clean_rows(self.secrets, calls, outputs, labels)
-        called = [
+        calls_cleaned = [
             (rows.call_row(request, reply, date), split_request(request))
             for request, reply in calls
         ]
         with self.transaction():
-            self.packer.add_calls(called)
+            self.packer.add_calls(calls_cleaned)
             self.packer.add_outputs(outputs)
             self.packer.add_labels(labels, date)
             self.packer.add_servers((a.key, reply.server) for a, reply in calls if reply.server)

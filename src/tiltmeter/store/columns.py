@@ -93,7 +93,7 @@ class Unpacker:
             *(abouts, self._word(turns)),
             strict=True,
         )
-        quoted = lru_cache(PIECE_ROWS)(canonical)
+        quote = lru_cache(PIECE_ROWS)(canonical)
         for shape, context, prompt, shown, seed, about, turn in rows:
             nonce = turn if about is None else f"{about}/{turn}"
             if not shape:
@@ -103,7 +103,7 @@ class Unpacker:
             else:
                 one, two, three, four = _pattern(shape)
                 number = "null" if seed is None else seed
-                yield f"{one}{quoted(prompt)}{two}{number}{three}{canonical(nonce)}{four}"
+                yield f"{one}{quote(prompt)}{two}{number}{three}{canonical(nonce)}{four}"
 
 
 @lru_cache(maxsize=1000)

@@ -88,9 +88,9 @@ class Database:
     def _prepare(self, create: bool, writing: bool) -> None:
         """Creates the tables, or migrates them to the newest schema."""
         version = migrations.schema(self._db)
-        foreign = damage.foreign_object(self._db, version == migrations.newest())
-        if foreign:
-            raise StoreError(f"{self.folder} was not read: tiltmeter did not make its {foreign}.")
+        name = damage.foreign_object(self._db, version == migrations.newest())
+        if name:
+            raise StoreError(f"{self.folder} was not read: tiltmeter did not make its {name}.")
         if version > migrations.newest():
             raise StoreError(
                 f"{self.folder} was written by a newer tiltmeter (schema {version}; this one "
@@ -142,11 +142,11 @@ class Database:
     @contextmanager
     def attached(self, source: Database, name: str) -> Iterator[None]:
         """Attaches another run's tables under the schema `name` inside a `with` block."""
-        with TemporaryDirectory() as spare:
+        with TemporaryDirectory() as folder:
             path = source.path
             if source._is_copy or not os.access(source.folder, os.W_OK):
-                source.backup(Path(spare))
-                path = Path(spare) / FILE
+                source.backup(Path(folder))
+                path = Path(folder) / FILE
             with translate_errors(path):
                 self._migrate_for_writing()
                 self._db.execute(f"ATTACH DATABASE ? AS {name}", (str(path),))

@@ -58,13 +58,13 @@ class Lease:
                 f"Another tiltmeter is writing to {self._folder}, on {host}. Wait for it, or stop "
                 "it; if it was killed, try again after a minute."
             )
-        aside = self._path.with_name(f"{LEASE_FILE}.{self._owner}")
+        path = self._path.with_name(f"{LEASE_FILE}.{self._owner}")
         with suppress(FileNotFoundError):  # another one was quicker
-            self._path.rename(aside)
-            if _read(aside) != lease:  # the lease of one who was quicker: it is put back
+            self._path.rename(path)
+            if _read(path) != lease:  # the lease of one who was quicker: it is put back
                 with suppress(FileExistsError):
-                    os.link(aside, self._path)
-            aside.unlink(missing_ok=True)
+                    os.link(path, self._path)
+            path.unlink(missing_ok=True)
 
     def _is_over(self, held: dict[str, object]) -> bool:
         pid = held.get("pid")

@@ -188,21 +188,21 @@ def _add_label_calls(store: Store) -> None:
     """
     columns = CALL_COLUMNS.removeprefix("key, ")
     same = CALL_COLUMNS.removesuffix(", date")
-    mine, other = _side(same, "a"), _side(same, "b")
+    own, other = _side(same, "a"), _side(same, "b")
     query = (
         f"SELECT b.key, {_side(columns, 'b')} FROM calls a JOIN part_calls b ON a.key = b.key"
-        f" WHERE b.outcome IS NOT NULL AND {_SHARED} AND ({mine}) IS NOT ({other})"
+        f" WHERE b.outcome IS NOT NULL AND {_SHARED} AND ({own}) IS NOT ({other})"
     )
-    twice = [(row[0], content_id("twice", *row), *row[1:]) for row in store.rows(query)]
-    store.packer.add_calls(((row[1:], None) for row in twice), keep=True)
-    renamed: dict[str, str] = {row[0]: row[1] for row in twice}
+    copies = [(row[0], content_id("twice", *row), *row[1:]) for row in store.rows(query)]
+    store.packer.add_calls(((row[1:], None) for row in copies), keep=True)
+    new_keys: dict[str, str] = {row[0]: row[1] for row in copies}
     query = (
         "SELECT output, annotator, turn, call FROM part_label_calls p WHERE NOT EXISTS"
         " (SELECT 1 FROM label_calls l WHERE l.n = p.n AND l.turn = p.turn"
         " AND l.annotator = p.annotator)"
     )
     store.packer.add_label_calls(
-        LabelCall(output, annotator, turn, renamed.get(call, call))
+        LabelCall(output, annotator, turn, new_keys.get(call, call))
         for output, annotator, turn, call in store.rows(query)
     )
 
@@ -234,8 +234,8 @@ def _add_labels(store: Store, source: Store) -> None:
             " (SELECT n FROM main.words WHERE text = ?)",
             key,
         )
-        which = _LABELS.format(which="p.n = ? AND p.annotator = ?")
-        store.packer.add_label_rows(list(store.rows(which, key)))
+        query = _LABELS.format(which="p.n = ? AND p.annotator = ?")
+        store.packer.add_label_rows(list(store.rows(query, key)))
     new = _LABELS.format(
         which="(p.n, p.annotator) NOT IN (SELECT n, annotator FROM temp.given) OR"
         " (p.n, p.annotator) IN (SELECT n, annotator FROM temp.given"

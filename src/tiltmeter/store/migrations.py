@@ -178,8 +178,8 @@ def _pack_rows(db: sqlite3.Connection) -> None:
     packer.add_label_rows(db.execute(f"SELECT {_LABEL_COLUMNS} FROM labels ORDER BY id"))
     packer.add_label_calls(db.execute("SELECT output, annotator, turn, call FROM label_calls"))
     db.execute("INSERT INTO packed_trial_looks SELECT id_number(trial), look FROM trial_looks")
-    moved = ("trials", "calls", "call_servers", "outputs", "labels", "label_calls", "trial_looks")
-    for table in moved:
+    tables = ("trials", "calls", "call_servers", "outputs", "labels", "label_calls", "trial_looks")
+    for table in tables:
         db.execute(f"DROP TABLE {table}")
 
 

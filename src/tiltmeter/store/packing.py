@@ -35,8 +35,8 @@ def id_number(key: str) -> int:
     bytes if it has other characters. The integer of an id with more bytes is made from its hash.
     """
     if not _HASHED(key):
-        short = key.encode("utf-8", "surrogatepass")
-        key = (short.ljust(8, b"\0") if len(short) <= 8 else mark_of(key)).hex()
+        content = key.encode("utf-8", "surrogatepass")
+        key = (content.ljust(8, b"\0") if len(content) <= 8 else mark_of(key)).hex()
     return int(key[:16], 16) + FIRST
 
 

@@ -31,7 +31,7 @@ def read_served(store: Store) -> Iterator[Served]:
     for sums in calls.sums(store):
         if sums.served or sums.fingerprint:
             by_name.setdefault((sums.model, sums.served, sums.fingerprint), []).append(sums)
-    served = (
+    rows = (
         Served(
             *key,
             sum(one.calls for one in sums_of_name),
@@ -40,7 +40,7 @@ def read_served(store: Store) -> Iterator[Served]:
         )
         for key, sums_of_name in by_name.items()
     )
-    return iter(sorted(served, key=attrgetter("model", "first", "name", "fingerprint")))
+    return iter(sorted(rows, key=attrgetter("model", "first", "name", "fingerprint")))
 
 
 def between(
@@ -73,11 +73,11 @@ def other_models(one: Iterable[Served], other: Iterable[Served]) -> str:
     """
     before, after = _by_model(one), _by_model(other)
     for model in before.keys() & after.keys():
-        for read, what in ((_names, "served as"), (_prints, "served with the fingerprint")):
-            first, second = read(before[model]), read(after[model])
+        for reader, verb in ((_names, "served as"), (_prints, "served with the fingerprint")):
+            first, second = reader(before[model]), reader(after[model])
             if first and second and not set(first) & set(second):
                 names = (", ".join(part[:MOST_NAMES]) for part in (first, second))
-                return f"{model} was {what} {' and '.join(names)}"
+                return f"{model} was {verb} {' and '.join(names)}"
     return ""
 
 
@@ -91,9 +91,9 @@ def warnings(store: Store, serves_asked: Callable[[str], bool]) -> list[str]:
     lines = []
     for model, rows in _by_model(read_served(store)).items():
         names, prints = _names(rows), _prints(rows)
-        extended = _changes_between_days(rows)
-        if extended:
-            lines += extended
+        changes = _changes_between_days(rows)
+        if changes:
+            lines += changes
         elif len(names) > 1:
             lines.append(
                 f"{model} was served by {len(names)} models within this run: {_with_dates(rows)}. "

@@ -353,7 +353,7 @@ def test_one_table_of_a_copy_changes_its_design(folder: Path) -> None:
     path.write_text(names.replace("Joseph", "Martin"), "utf-8")
     assert registry.protocol("mine/words.toml").digest != registry.protocol("words").digest
     path.write_text(names + "ja,nonbinary,光,ours\n", "utf-8")
-    with pytest.raises(ProtocolError, match=r"names\.csv, line \d+ with gender = 'nonbinary'"):
+    with pytest.raises(ProtocolError, match=r"names\.csv, line \d+, gender = 'nonbinary'"):
         registry.protocol("mine/words.toml")
 
 

@@ -81,8 +81,8 @@ def compare(
     margin: float = MARGIN,
     names: Sequence[str] = (),
 ) -> Comparison:
-    """Compares every subject of every run with the first one. Raises RunMismatch with the reason if
-    two subjects are not comparable.
+    """Compares every subject of every run with the first subject. Raises RunMismatch with the
+    reason if two subjects are not comparable.
 
     names: display names of the runs; if empty, the names of their folders.
     """

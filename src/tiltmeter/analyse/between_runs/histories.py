@@ -43,7 +43,7 @@ class OpenRun:
 
 @dataclass(frozen=True, slots=True)
 class DatedRun:
-    """A run in a history. date: of its last answer, or ""; made_with: its set-up."""
+    """A run in a history. date: of its last answer, "" for none; made_with: its set-up."""
 
     name: str
     date: str

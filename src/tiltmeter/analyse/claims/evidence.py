@@ -172,7 +172,7 @@ def _levels(places: Sequence[Mapping[str, str]]) -> dict[str, set[str | None]]:
 
 
 def _about(raw: Estimate, levels: Sequence[Mapping[str, set[str | None]]]) -> str:
-    """Joins those levels of a claim and its contrast that differ between the measure's claims."""
+    """Joins the levels of a claim and its contrast that differ between the measure's claims."""
     raw_levels = (raw.condition, raw.contrast or {})
     return ", ".join(
         level

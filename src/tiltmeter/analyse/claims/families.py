@@ -235,7 +235,7 @@ def _write(
 
 
 def _with_reach(row: Estimate, tests: int) -> Estimate:
-    """Adds a note if so few items cannot reach significance in a family of this size."""
+    """Adds a note if a row's items are too few to be significant in a family of this size."""
     if not row.clusters or row.test not in SIGN_FLIPS:
         return row
     reach = multiplicity.reach(items=row.clusters, tests=tests, alpha=ALPHA)

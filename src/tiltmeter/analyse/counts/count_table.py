@@ -129,7 +129,7 @@ class CountTable:
         return float(weight) <= float(self.rows["outputs"].sum()) + 1e-6
 
     def values(self, measure: MeasureSpec) -> list[tuple[dict[str, str], tuple[str, ...]]]:
-        """Returns [(levels to add to the condition, hits)]: one pair, or for EVERY one a value."""
+        """Returns pairs (levels to add to the condition, hits): one, or for EVERY one per value."""
         if measure.values != (EVERY,):
             return [({}, measure.values)]
         return [({measure.attribute: value}, (value,)) for value in self.answers(measure)]
@@ -142,7 +142,7 @@ class CountTable:
         )
 
     def once(self, key: Sequence[object], compute: Callable[[], Any]) -> Any:
-        """Returns what is computed of these rows; cached under the key."""
+        """Computes a result from these rows, only once; caches it under the key."""
         if (key := (id(self.rows), *key)) not in self.computed:
             self.computed[key] = self.rows, compute()  # the rows: so no others get their id
         return self.computed[key][1]

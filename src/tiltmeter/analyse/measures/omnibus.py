@@ -16,9 +16,9 @@ from .estimate_rows import DRAWS, finite, generator_of, row_of
 
 
 def alike(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Yields the largest share over the levels of a factor less the smallest, in shares, with p for
-    all being alike: shares are shuffled over the levels inside each item. No interval, since a
-    range is above 0 whatever the truth.
+    """Yields the largest share over the levels of a factor less the smallest, in shares, with p of
+    all shares being equal: shares are shuffled over the levels inside each item. No interval, since
+    a range is above 0 whatever the truth.
 
     By hand: items at levels a, b, c with shares (1, 0, .5) and (1, 1, .5): means 1, .5, .5, so .5.
     """

@@ -81,8 +81,8 @@ def from_base(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Ite
 def between_groups(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
-    """One claim for each dimension of several groups: do the outputs of its groups differ among one
-    another? With three or more groups, a cell is a group against all others.
+    """Yields one claim for each dimension with several groups: that the outputs of these groups
+    differ. With three or more groups, a cell is a group against all others.
     """
     for sides in sides_between_groups(table, measure):
         yield _noted(table, claim_row(measure, sides.about, _compared(sides, based=False))[0])

@@ -78,7 +78,7 @@ def headline(text: str, word: Word, row: Estimate, named: tuple[str, str]) -> st
 
 
 def _inside(text: str) -> str:
-    """Returns a sentence as it reads after a comma: in lower case if it begins with a condition."""
+    """Returns a sentence to follow a comma: in lower case if it begins with a condition."""
     return text[:1].lower() + text[1:] if text.partition(" ")[0] in BEGINNINGS else text
 
 

@@ -76,7 +76,7 @@ def contrast_label(estimate: Estimate) -> str:
 
 
 def level_title(protocol: Protocol, factor: str, level: str) -> str:
-    """Returns the title of a level; for a contrast such as `a − b`, of both levels."""
+    """Returns the title of a level; for a contrast such as `a − b`, the titles of both levels."""
     ends = level.split(numerals.BETWEEN)
     return numerals.BETWEEN.join(wording.title(protocol, factor, end) for end in ends)
 

@@ -83,6 +83,6 @@ def read_env_file(path: Path | str) -> dict[str, str]:
 
 
 def set_environment(path: Path | str) -> None:
-    """Sets the variables listed in a file, except those that the environment has already."""
+    """Sets the variables listed in a file, except variables that the environment already has."""
     for name, value in read_env_file(path).items():
         os.environ.setdefault(name, value)

@@ -38,7 +38,7 @@ class Reread(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """True if the labels read again differ from those of the run."""
+        """True if the labels read again differ from the run's labels."""
         return self.now != self.before
 
 

@@ -190,7 +190,7 @@ def parse_thresholds(protocol: Protocol, texts: Sequence[str]) -> list[Threshold
 
 
 def thresholds(protocol: Protocol, texts: Sequence[str]) -> list[Threshold]:
-    """Returns the protocol's own thresholds, then those in `texts`."""
+    """Returns the protocol's own thresholds, then the thresholds in `texts`."""
     return parse_thresholds(protocol, (*protocol.thresholds, *texts))
 
 

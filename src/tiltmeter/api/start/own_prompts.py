@@ -223,7 +223,7 @@ def _refuse_rows(name: str, rows: Sequence[Row], columns: Sequence[str]) -> None
 
 
 def _named_so(columns: Sequence[str], usual: Sequence[str]) -> list[str]:
-    """Returns all columns: first those with a usual name, then the others in order."""
+    """Returns all columns: first the columns with a usual name, then the others in order."""
     lower = {name.lower(): name for name in reversed(columns)}
     first = [lower[name] for name in usual if name in lower]
     return list(dict.fromkeys((*first, *columns)))

@@ -276,7 +276,7 @@ def make_plan(protocol: Protocol, choices: Choices, asking: Asking) -> StoppingP
 
 
 def _outputs(protocol: Protocol, choices: Choices) -> int:
-    """Counts the outputs of the whole plan, except those for discovery."""
+    """Counts the outputs of the whole plan, except outputs for discovery."""
     return sum(
         number
         for modes in planning.count(protocol, choices).values()

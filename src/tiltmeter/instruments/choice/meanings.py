@@ -39,7 +39,7 @@ def meanings(forms: Forms, language: Language) -> dict[str, str]:
 
 
 def _variants(words: Mapping[str, str], language: Language) -> dict[str, str]:
-    """Returns {inflected form: option's number}, without declared forms and ambiguous ones."""
+    """Returns {inflected form: option's number}, without declared or ambiguous forms."""
     meant: dict[str, set[str]] = {}
     article = lazy(rf"{language.role('articles').pattern} ")
     for word, number in words.items():

@@ -100,7 +100,7 @@ class Marker:
             ("reject_before", _reject_all, 1),
             ("together", _join_all, 2),
         )
-        known = [(language.role(name), change, least) for name, change, least in steps]
+        known = [(language.role(name), change, fewest) for name, change, fewest in steps]
         self._pairs = [step for step in known if step[0].pattern != NEVER]
         self._asked = lru_cache(maxsize=1024)(self._sentences)
         self._marked = lru_cache(maxsize=64)(self._mark)  # several rules ask for it
@@ -183,8 +183,8 @@ class Marker:
         text = self._article.sub("", text) if self._has_articles else text
         text = self._particle.sub("", text) if self._particle else text
         text = _pad(role("forced").sub(self._concluding, text))
-        for pairs, change, least in self._pairs:
-            if text.count("@") >= least:
+        for pairs, change, fewest_mentions in self._pairs:
+            if text.count("@") >= fewest_mentions:
                 text = pairs.sub(change, text)
         text = role("neither").sub(f"@{NEITHER}", text)
         if "@" in text:

@@ -32,15 +32,15 @@ class Statements:
         self._language, self._marker, self._passing = language, marker, passing
         self._forms, self._options = forms, list(forms)
         role, reach = self._language.role, _reach(self._language)
-        near, far = (
+        decision_gap, degree_gap = (
             rf"(?:[^@ ]\S* ){{0,{reach.get(name, 0)}}}" for name in ("decision", "superlative")
         )
         self._decided = lazy(
-            rf"{role('announce').pattern} {near}@|(?<= )@\S+ "
-            rf"{near}{role('approve').pattern}|{role('decision').pattern}|(?<= )@\S+ ~"
+            rf"{role('announce').pattern} {decision_gap}@|(?<= )@\S+ "
+            rf"{decision_gap}{role('approve').pattern}|{role('decision').pattern}|(?<= )@\S+ ~"
         )
         self._verb = lazy(rf"(?<= )@\S+ {role('copula').pattern} ")
-        self._completed = lazy(rf"{self._verb.pattern}{far}{role('superlative').pattern}")
+        self._completed = lazy(rf"{self._verb.pattern}{degree_gap}{role('superlative').pattern}")
 
     def of(self, clauses: Sequence[MarkedClause]) -> list[Stated]:
         """Returns what each clause states."""

@@ -54,7 +54,7 @@ class Cascade(Instrument):
         return self.first.can_label(trial) and self.asked.can_label(trial)
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """Returns the rules' calls and those of a judge that is asked about every output."""
+        """Returns the rules' calls, plus the calls of a judge that is asked about every output."""
         asked = self.asked.calls(trial, exact) if self.asked.reads(exact) else {}
         return {**self.first.calls(trial, exact), **asked}
 

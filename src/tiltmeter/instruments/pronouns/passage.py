@@ -151,10 +151,10 @@ def tokens(text: str) -> list[WordToken]:
     abbreviated = words("abbreviated")
     chunks = text.split(" ")
     for chunk, cut in zip(chunks, map(_pieces.__getitem__, chunks), strict=True):
-        for offset, word, raw, own, seen, starts, marks in cut:
+        for offset, word, raw, own, seen, starts, is_boundary in cut:
             if ended and starts:
                 sentence, clause, ended = sentence + 1, clause + 1, False
-            if marks:
+            if is_boundary:
                 if word not in _ENDS:
                     clause += 1
                 elif not (
@@ -209,7 +209,7 @@ def _look_up(raw: str, word: str) -> WordSeen | None:
 
 @cache
 def function_words() -> frozenset[str]:
-    """Returns the function words, without those that name people."""
+    """Returns the function words, without function words that name people."""
     kinds = ("determiners", "pronouns", "boundary", "prepositions", "adverbs", "auxiliaries")
     return words(*kinds) - people()["plural"].keys()
 

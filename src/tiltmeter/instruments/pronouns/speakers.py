@@ -73,8 +73,8 @@ def dialogue(found: Sequence[WordToken]) -> list[Line]:
                 lines.append(line)
             begin = at + 1
     names = Counter(_name(found, line) for line in lines)
-    back = sum(number > 1 for number in names.values())
-    return lines if back > 1 or len(lines) > 3 else []
+    recurring_labels = sum(number > 1 for number in names.values())
+    return lines if recurring_labels > 1 or len(lines) > 3 else []
 
 
 def _match_label(found: Sequence[WordToken], first: int, last: int) -> Line | None:

@@ -167,7 +167,7 @@ def _text(item: Answered) -> str:
 
 
 def row(item: Answered, name: str) -> Mapping[str, str]:
-    """Returns the design's row of an output's trial. ProtocolError if a column is missing."""
+    """Returns the design's row of an output's trial. Raises ProtocolError for a missing column."""
     for column in NEEDED:
         if column not in item.cell:
             raise _lacks(column, name)

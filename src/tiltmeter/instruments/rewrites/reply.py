@@ -245,8 +245,8 @@ def _without_label(part: str) -> str:
 
 
 def _same_story(given: str, kind: str, parts: Sequence[str]) -> bool:
-    """True if parts are versions of one text: any two of them, and the first and the rest, share
-    many more words of the input than different parts of one text do.
+    """True if parts are versions of one text: any two parts, and the first part and all others,
+    share many more words of the input than different parts of one text do.
     """
     if not (3 if kind == "heading" else 2) <= len(parts) <= 6:
         return False

@@ -18,7 +18,7 @@ NOBODY = Person("name", "", frozenset())
 @lru_cache(maxsize=4096)
 def told_by(theme: str, noun: str, given: str, own: str) -> Told:
     """Collects the facts of an input. own: the class of its person's pronouns, or "". Pronouns of
-    other classes refer to others; the rules find the referents of those of class `own`.
+    other classes refer to others; the rules find the referents of pronouns of class `own`.
     """
     who = person(theme, noun, given)
     pronouns = frozenset({mention.value for mention in mentions(given, NOBODY)} - {own})

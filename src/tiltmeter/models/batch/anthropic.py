@@ -60,7 +60,7 @@ class AnthropicBatches:
         return wire.read(_read_batch, await wire.post_file(BATCHES, handed.file))
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
-        """Yields recent batches of as many requests; only ended ones show if they are ours."""
+        """Yields recent batches of as many requests; only an ended batch shows if it is ours."""
         since = datetime.fromisoformat(handed.since) - CLOCKS_DIFFER
         async for body in wire.pages(f"{BATCHES}?limit={PAGE}", partial(later_page, "after_id")):
             listed = list_at(body, "data")

@@ -67,7 +67,7 @@ class GeminiBatches:
         return wire.read(_read_batch, await wire.get(f"/{quote(remote, safe='/')}"))
 
     async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[BatchLine]:
-        """Yields the results inside the batch's state, then those in its file."""
+        """Yields the results inside the batch's state, then the results in its file."""
         for body in seen.inlined:
             yield _line(body, text_at(body, "metadata", "key"))
         for name in seen.results:

@@ -92,13 +92,13 @@ class Answers:
         if sample is None:
             sample = self._next.get(key, 0)
             self._next[key] = sample + 1
-        before = self._found.setdefault((key, sample), line)
-        self._refuse_second(before, line, f"sample {sample} of the same {same}")
+        first_line = self._found.setdefault((key, sample), line)
+        self._refuse_second(first_line, line, f"sample {sample} of the same {same}")
 
-    def _refuse_second(self, before: AnswerLine, line: AnswerLine, what: str) -> None:
-        if before is not line:
+    def _refuse_second(self, first_line: AnswerLine, line: AnswerLine, what: str) -> None:
+        if first_line is not line:
             raise ModelError(
-                f"{self._path}: lines {before.number} and {line.number} both answer {what}. "
+                f"{self._path}: lines {first_line.number} and {line.number} both answer {what}. "
                 "Remove one of these lines."
             )
 

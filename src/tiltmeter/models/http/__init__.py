@@ -79,7 +79,7 @@ class DialectConnection:
         return self._omitted
 
     def build(self, request: Request, omitted: Collection[str] | None = None) -> HttpRequest:
-        """Builds the request. omitted: parameters to omit instead of those known to be refused."""
+        """Builds the request. omitted: parameters to omit, instead of all known to be refused."""
         return self._dialect.build(
             request, self._omitted if omitted is None else frozenset(omitted)
         )

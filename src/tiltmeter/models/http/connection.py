@@ -176,7 +176,7 @@ class Connection:
     async def _ask_session(
         self, url: str, headers: Mapping[str, str], data: bytes | None, most: int
     ) -> Received:
-        """Posts data over the session, or sends a GET if there is none."""
+        """Posts data over the session, or sends a GET if there are no data."""
         session, proxy = self.session, self._proxy or None
         if data is None and not self.own(url):  # never through a proxy, which would look up names
             session = self._public = self._public or self._new_session(public_socket)
@@ -283,7 +283,7 @@ class Connection:
             raise self._lost(url, error, method == "POST") from None
 
     def parse_body(self, answer: Answer, parse: Callable[[Json], T]) -> T:
-        """Parses the body of a success; ModelError if the dialect does not know its form."""
+        """Parses the body of a success. Raises ModelError if the dialect does not know its form."""
         if answer.content.lstrip()[:1] == b"<":
             raise ModelError(
                 f"{self.base} answers with a web page, not with an API. The base URL of most "

@@ -30,8 +30,8 @@ def json_headers(header: str, key: str, before: str = "") -> dict[str, str]:
 def part(
     wanted: Mapping[str, Json], omitted: Collection[str], names: Mapping[str, str] = _AS_SENT
 ) -> tuple[dict[str, Json], list[str]]:
-    """Splits wanted parameters into those to send and the names of those omitted; drops None
-    values. names: {parameter: its name in `omitted`}, if the two differ.
+    """Splits wanted parameters into parameters to send and the names of the omitted parameters;
+    drops None values. names: {parameter: its name in `omitted`}, if the two differ.
     """
     sent: dict[str, Json] = {name: value for name, value in wanted.items() if value is not None}
     omitted_names = [name for name in sent if names.get(name, name) in omitted] if omitted else []

@@ -54,10 +54,10 @@ class QueueDialect(Speech, Protocol):
         """The headers of a poll."""
 
     def submitted(self, body: Json) -> str:
-        """Returns the address to poll (a URL or a path); ValueError if `body` is not a receipt."""
+        """Returns the address to poll (a URL or a path). Raises ValueError without a receipt."""
 
     def look(self, request: Request, body: Json) -> Reply | Link | Next | None:
-        """Parses the state of work: None until it has ended; ValueError if it has no known form."""
+        """Parses the state of work; None until it has ended. Raises ValueError if malformed."""
 
 
 class QueueModel(Queued):

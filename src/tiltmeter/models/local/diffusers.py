@@ -195,7 +195,7 @@ class Diffusers(Model):
         return [self._read(request, image, bool(flag)) for request, image, flag in pictures]
 
     def _read(self, request: Request, image: Any, is_held_back: bool) -> Reply:
-        """Makes a reply of a picture: a refusal if it was held back, an error if it is black."""
+        """Makes a picture's reply: a refusal if a filter withheld it, an error if it is black."""
         width, height = pixels(request.size)
         if is_held_back:
             return self._reply("The pipeline's safety checker held the picture back.", REFUSAL)

@@ -127,7 +127,7 @@ class WorkerPool(Model):
             await asyncio.to_thread(self._cluster.leave)
 
     async def ask(self, request: Request) -> Reply:
-        """Returns a worker's reply. Raises the model's errors; Unanswered if workers died."""
+        """Returns a worker's reply. Raises the model's errors, or Unanswered if workers died."""
         read = self._read
         names = {name for message in request.messages for name in message.pictures}
         pictures = {name: read(name) for name in names} if read is not None else {}

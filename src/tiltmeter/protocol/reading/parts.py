@@ -25,16 +25,16 @@ _OWN_KEYS = ("name", "kind", "attribute", "also")  # of an instrument; all other
 def modes_of(data: FileKeys, place: SourceLocation) -> dict[str, Mode]:
     """Reads the modes by name; without modes in the file, one that samples an answer per prompt."""
     declared = data.get("modes", {"sampled": ModeKeys()})
-    pictures = data.get("modality") == "image"
+    is_image = data.get("modality") == "image"
     return {
-        name: _mode(name, mode, pictures, place.at("modes", name))
+        name: _mode(name, mode, is_image, place.at("modes", name))
         for name, mode in declared.items()
     }
 
 
-def _mode(name: str, keys: ModeKeys, pictures: bool, place: SourceLocation) -> Mode:
+def _mode(name: str, keys: ModeKeys, is_image: bool, place: SourceLocation) -> Mode:
     """Reads a mode; in a protocol of pictures the mode has a size."""
-    if "size" in keys and not pictures:
+    if "size" in keys and not is_image:
         raise ProtocolError(
             f'{place.at("size")}: size = "{keys["size"]}" is for pictures; outputs here are texts. '
             "Leave it out, or "
@@ -42,7 +42,7 @@ def _mode(name: str, keys: ModeKeys, pictures: bool, place: SourceLocation) -> M
         )
     return filled(
         Mode,
-        {"size": SIZE if pictures else "", **keys},
+        {"size": SIZE if is_image else "", **keys},
         name=name,
         for_discovery=keys.get("for_discovery", keys.get("aside", False)),
     )

@@ -134,7 +134,7 @@ def _named(spec: MeasureSpec) -> tuple[str, str]:
 
 
 def _panels(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate], models: int) -> Plot:
-    """Returns a plot with a panel per model; the rows in a panel are like those of `_joined`."""
+    """Returns a plot with a panel per model; the rows of each panel are as in `_joined`."""
     contrasts = list(dict.fromkeys(reading.contrast_label(e) for e in rows))
     whole = _joined(audit, spec, rows, contrasts, *_named(spec))
     lines: list[FigureRow] = []

@@ -144,7 +144,7 @@ class PictureGrid:
 @dataclass(frozen=True, slots=True)
 class Behind:
     """The outputs behind a number. total: their number; in_page: the number of them on the page;
-    here: (id in the page, label) of the first ones; query: selects all, for the explorer.
+    here: (id in the page, label) of the first outputs; query: selects all, for the explorer.
     """
 
     id: str

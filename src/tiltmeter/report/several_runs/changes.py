@@ -16,7 +16,7 @@ LINES = tuple(dict.fromkeys(word.record.change for word in Word if word.record.c
 
 
 def with_names(found: Comparison, labels: Mapping[str, str]) -> tuple[Comparison, dict[str, str]]:
-    """Replaces models by short names, and returns {model: short name} for those that changed.
+    """Replaces models by short names, and returns {model: short name} for the replaced models.
     labels: {short name: model}, as given by the user.
     """
     sides = dict.fromkeys(side for row in found.rows for side in row.runs)

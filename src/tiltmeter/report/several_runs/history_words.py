@@ -32,7 +32,7 @@ class HistoryWords:
         return first, second
 
     def label(self, one: Verdict | HistoryLine, in_words: bool = False) -> str:
-        """Names the measure, with those of its levels that vary within this history."""
+        """Names the measure, with the levels that vary within this history."""
         spec = self.spec(one.measure) if in_words else None
         name = sentences.without_article(spec.text or spec.name) if spec else one.measure
         held = {**one.condition, **(one.contrast or {})}

@@ -45,7 +45,7 @@ def declared(
 ) -> Iterator[CrossTable]:
     """Yields the tables that a variant declares, if the run has estimates for them; or only the
     table of this name ("Figure 6", the title up to its colon). show: parts of a cell to print,
-    instead of the declared ones.
+    instead of the declared parts.
     """
     measured = {estimate.measure for estimate in estimates}
     layouts = [shown(one, show) for one in split_layouts(protocol.variants[variant].tables)]

@@ -83,8 +83,8 @@ class BatchDesk:
     def _pay_again(self) -> None:
         requests, dollars = batches.write_off(self._store)
         if requests:
-            lost = settings.possibly_paid(self._store) + dollars
-            settings.keep_possibly_paid(self._store, lost, 0.0)
+            lost_dollars = settings.possibly_paid(self._store) + dollars
+            settings.keep_possibly_paid(self._store, lost_dollars, 0.0)
             self._steps.warnings.add(
                 f"{requests:,} requests that may be paid for are asked anew, as --pay-again says."
             )
@@ -150,9 +150,9 @@ class BatchDesk:
     def _out_error(self) -> BatchesOut:
         rows = self._steps.rows_out()
         requests, models = sum(row.requests for row in rows), sorted({row.model for row in rows})
-        written = [row.told for row in rows if row.remote_id.startswith(FILE)]
+        files = [row.told for row in rows if row.remote_id.startswith(FILE)]
         if any(map(self._steps.is_overdue, rows)):
-            written.append(
+            files.append(
                 "Some should have ended long ago. What is not done is stopped, then asked anew, "
                 f"with: tiltmeter jobs {self._store.folder} --cancel"
             )
@@ -162,7 +162,7 @@ class BatchDesk:
             f"{'request' if is_single else 'requests'} {'is' if is_one else 'are'} out "
             f"({', '.join(models)}). Come back: the same command collects and goes on. "
             f"All batches: tiltmeter jobs {self._store.folder}"
-            + "".join(f"\n{warning}" for warning in (*written, *sorted(self._steps.warnings)))
+            + "".join(f"\n{warning}" for warning in (*files, *sorted(self._steps.warnings)))
         )
 
     def _show_all(self) -> None:
@@ -209,9 +209,9 @@ class BatchDesk:
                 raise refuse_unknown_price(model.name)
             spent = self._store.spent() + settings.possibly_paid(self._store)
             dollars = self._limits.max_cost - spent - batches.reserved_dollars(self._store)
-        queued = sum(row.tokens for row in self._steps.rows_out() if row.model == model.name)
+        queued_tokens = sum(row.tokens for row in self._steps.rows_out() if row.model == model.name)
         token_limit = self._steps.token_limits.get(model.name, form.bounds.tokens or float("inf"))
-        return BatchRoom(form.bounds, token_limit - queued, dollars, price)
+        return BatchRoom(form.bounds, token_limit - queued_tokens, dollars, price)
 
     async def _answer_singly(self, model: HttpModel, request: Request) -> None:
         """Sends one request in an ordinary call and stores the reply; an error ends the run."""
@@ -231,7 +231,7 @@ class BatchDesk:
 
     async def _look_at_all(self, held: Sequence[BatchRow] = ()) -> int:
         """Looks at all open batches, and at those in `held`; returns how many ended."""
-        ended = 0
+        number_ended = 0
         for row in (*held, *self._steps.rows_out()):
             await self._steps.way.pause(0)
             confirmed = await self._steps.confirm(row) if row.state in UNCONFIRMED else row
@@ -239,12 +239,12 @@ class BatchDesk:
                 continue
             status = await self._steps.look(confirmed)
             if status is None or status.ended:
-                ended += 1
+                number_ended += 1
             self._show_batch(
                 row, (status.done if status else 0) or 0, status.said if status else ""
             )
         self._read_keys()
-        return ended
+        return number_ended
 
     def _show_batch(self, row: BatchRow, done: int, said: str) -> None:
         if self._show is not None:

@@ -106,12 +106,12 @@ async def build(
     """
     date = now()
     key = batches.new_key(content_id(*group, date, secrets.token_hex(8)))
-    shapes, fresh = Shapes(), room
+    shapes, full_room = Shapes(), room
     while True:
         sample = Request(model.name, (), size="1x1" if group.makes == "pictures" else "")
         exchange = model.exchange(sample)
         omitted = exchange.omitted
-        room = BatchRoom(fresh.bounds, fresh.tokens, room.dollars, fresh.price)
+        room = BatchRoom(full_room.bounds, full_room.tokens, room.dollars, full_room.price)
         chosen = _choose(store, group, model, room, shapes, check)
         path, last = await _write(store, key, model, form, chosen, room.takes)
         if exchange.omitted == omitted:

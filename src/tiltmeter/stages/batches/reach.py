@@ -95,22 +95,22 @@ class Way:
     def _refuse_foreign(self, row: BatchRow) -> None:
         if self._how.trust:
             return
-        how = "If that is what you want, type the same command with --trust."
+        advice = "If that is what you want, type the same command with --trust."
         if row.remote_id.startswith(FILE) and not names_own_file(
             row.remote_id, self._store.folder, self._how.file
         ):
             path = path_of(row.remote_id)
             raise UsageError(
                 f"{self._store.folder} names the batch {path}, but that file is outside the folder "
-                f"and has other requests. If it is yours, type: --batch-file {path}. {how}"
+                f"and has other requests. If it is yours, type: --batch-file {path}. {advice}"
             )
         kind = known_kind(row.model)
         if kind is None or kind.name not in registry.MODELS or not kind.batches:
-            raise UsageError(f"{self._store.folder} names a batch of {row.model}. {how}")
+            raise UsageError(f"{self._store.folder} names a batch of {row.model}. {advice}")
         if not batches.is_own(row):
             raise UsageError(
                 f"{self._store.folder} names a batch of {row.model} that was not submitted from "
-                f"this machine: {row.remote_id or 'a batch without a receipt'}. {how}"
+                f"this machine: {row.remote_id or 'a batch without a receipt'}. {advice}"
             )
 
     def handover(self, row: BatchRow) -> Handed:

@@ -57,8 +57,8 @@ def read(row: BatchRow, seen: Seen, got: Collected, *, in_file: bool) -> BatchFi
     missing = max(0, (succeeded or 0) - got.billed)  # that are charged for, and were not read
     is_agreed = succeeded == got.billed and failed is not None
     is_cut_off = any(sign in seen.said for sign in _CUT_OFF)
-    all_counted = is_agreed and (is_cut_off or got.billed + (failed or 0) == row.requests)
-    unread = frozenset[str]() if in_file or all_counted else got.unread
+    is_complete = is_agreed and (is_cut_off or got.billed + (failed or 0) == row.requests)
+    unread = frozenset[str]() if in_file or is_complete else got.unread
     free = got.given_back | (got.unread - unread)
     rest = free or unread or got.faulty
     two = is_agreed and not got.unread

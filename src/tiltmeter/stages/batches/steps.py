@@ -178,25 +178,25 @@ class Steps:
         know it. Any report except "in progress" and "all read" is believed only after several looks
         agree on it (settling.py).
         """
-        before, agreed = None, 0
+        before, agreeing_looks = None, 0
         while True:
             status, finding = await self._look_once(row)
             if finding is None:
                 return status
-            agreed = agreed + 1 if finding.sign == before else 1
+            agreeing_looks = agreeing_looks + 1 if finding.sign == before else 1
             before = finding.sign
-            if agreed >= finding.looks:
+            if agreeing_looks >= finding.looks:
                 self._settle(row, status, finding)
                 return status
             await self.way.pause(min(self._how.poll, LONGEST_PAUSE_S))
 
     async def _look_once(self, row: BatchRow) -> tuple[Seen | None, BatchFinding | None]:
         model, form = await self.way.reach(row)
-        goes_on = Seen(row.remote_id, ended=False, said=row.told)
+        unfinished = Seen(row.remote_id, ended=False, said=row.told)
         try:
             status = await form.look(wire_of(model), row.remote_id)
         except TransientError as error:
-            return goes_on._replace(said=str(error)), None
+            return unfinished._replace(said=str(error)), None
         except Gone as error:
             listed = await self._listed(row, str(error))
             if listed is None:
@@ -205,9 +205,9 @@ class Steps:
         except ModelError as error:
             if not error.possibly_paid:
                 raise
-            return goes_on._replace(said=str(error)), None  # a reply that cannot be read
+            return unfinished._replace(said=str(error)), None  # a reply that cannot be read
         if status.remote != row.remote_id:
-            return goes_on._replace(said="another batch was sent"), None
+            return unfinished._replace(said="another batch was sent"), None
         if status.fault and not row.billed:
             return status, refused(status)
         if not status.ended:
@@ -215,8 +215,8 @@ class Steps:
                 batches.keep(self._store, row._replace(state=ACCEPTED, told=status.said))
             return status, None
         collector = Collector(self._store, row, model, self._price(row.model), self.warnings.add)
-        got = await collector.collect(form, status)
-        finding = read(row, status, got, in_file=row.remote_id.startswith(FILE))
+        collected = await collector.collect(form, status)
+        finding = read(row, status, collected, in_file=row.remote_id.startswith(FILE))
         if finding.looks > 1 and row.state != ANSWERED:
             batches.keep(self._store, self._now(row)._replace(state=ANSWERED, told=status.said))
         return status, finding
@@ -271,14 +271,14 @@ class Steps:
     def _hold(self, row: BatchRow, reason: str) -> None:
         """Keeps the requests of a batch from being sent again, as they may have been charged."""
         keys = batches.keys_of(self._store, row.key)
-        reserved = row.reserved * len(keys) / max(1, row.requests)
+        dollars = row.reserved * len(keys) / max(1, row.requests)
         self.warnings.add(
             f"{row.model}: {len(keys):,} of {row.requests:,} requests of a batch may be paid for "
             f"and have no answer that can be read ({reason}). The same command looks for them "
             "again; "
             "with --pay-again they are asked anew."
         )
-        row = row._replace(state=UNCLEAR, told=reason, reserved=reserved)
+        row = row._replace(state=UNCLEAR, told=reason, reserved=dollars)
         batches.keep(self._store, row)
 
     async def end(self, row: BatchRow) -> None:

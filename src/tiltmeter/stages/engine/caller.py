@@ -52,11 +52,11 @@ class Caller:
         self._lanes: dict[str, Lane] = {}
         self._answered_at: dict[str, float] = {}  # model → when it last sent a reply that is one
         self._odd: dict[str, int] = {}  # model → unreadable replies since
-        lost = settings.possibly_paid(store)
+        lost_dollars = settings.possibly_paid(store)
         cap = limits.max_cost
         if cap is not None:  # what batches that are out may cost is not there to be spent
             cap = max(0.0, cap - batches.reserved_dollars(store))
-        self._budget = Budget(cap, spent, lost, self._keep_possibly_paid)
+        self._budget = Budget(cap, spent, lost_dollars, self._keep_possibly_paid)
 
     async def ask(self, model: Model, request: Request, source: JobSource) -> Reply:
         """Sends a request, waiting and retrying as needed, and returns the reply.
@@ -112,15 +112,15 @@ class Caller:
             if began is None:
                 began = await source.wait(lane.enter(first=is_again))
             try:
-                reserved = self._reserve(model, request)
+                dollars = self._reserve(model, request)
             except BudgetError:
                 lane.leave()
                 raise
-            if reserved is not None:
+            if dollars is not None:
                 source.in_flight += 1
                 if source.may_grow():
                     self._grow(source)
-                return began, reserved
+                return began, dollars
             lane.leave()
             await source.wait(self._budget.wait_for_settling())
         raise Stopped
@@ -138,11 +138,11 @@ class Caller:
     ) -> None:
         """Slows all calls of the model. Raises ModelError after refusals alone for `patience` s."""
         try:
-            asked = wait_asked_for(error)
+            wait_asked = wait_asked_for(error)
         except ModelError:
             lane.leave()
             raise
-        wait = lane.refused(began, asked)
+        wait = lane.refused(began, wait_asked)
         window, tally = lane.window, source.tally
         since_s = time.monotonic() - window.refused_since
         if window.refused_in_a_row >= TRIES and since_s > self._limits.patience:
@@ -160,8 +160,8 @@ class Caller:
         self, patience: Patience, error: TransientError, model: str, source: JobSource
     ) -> None:
         """Waits for the next try and shows the reason; raises the error if no try is left."""
-        asked = wait_asked_for(error)
-        wait = patience.next_wait(asked, self._answered_at.get(model, 0.0))
+        wait_asked = wait_asked_for(error)
+        wait = patience.next_wait(wait_asked, self._answered_at.get(model, 0.0))
         if wait is None:
             raise error
         source.tally.retries += 1
@@ -240,14 +240,14 @@ class Caller:
     @property
     def paid_in_flight(self) -> int:
         """Counts the calls in flight that may cost something."""
-        return sum(not free for free in self._asking.values())
+        return sum(not is_free for is_free in self._asking.values())
 
     def drop(self, *, free_only: bool) -> None:
         """Cancels the calls in flight, or only those that cost nothing. Running the command again
         sends them again.
         """
-        for task, free in list(self._asking.items()):
-            if free or not free_only:
+        for task, is_free in list(self._asking.items()):
+            if is_free or not free_only:
                 task.cancel()
 
     def halt(self) -> None:
@@ -277,9 +277,9 @@ class Caller:
             if error.raw is None or not self._has_answered(request.model):
                 raise
             reply = Reply(str(error), ERROR, raw=error.raw)
-            odd = self._odd[request.model] = self._odd.get(request.model, 0) + 1
-            if odd >= ODD_IN_A_ROW:
-                problem = f"{error} {odd} replies in a row were such; they are stored as errors."
+            number = self._odd[request.model] = self._odd.get(request.model, 0) + 1
+            if number >= ODD_IN_A_ROW:
+                problem = f"{error} {number} replies in a row were such; they are stored as errors."
                 self._halt(ModelError(problem))
         else:
             self._answered_at[request.model] = time.monotonic()
@@ -295,10 +295,10 @@ class Caller:
         """Submits work once, even if an earlier process was killed, and fetches the result."""
         remote = self._store.remote_id(request.key)
         if not remote:
-            handed = await self._submit(model, request)
-            if isinstance(handed, Reply):  # refused at once
-                return handed
-            remote = handed
+            receipt = await self._submit(model, request)
+            if isinstance(receipt, Reply):  # refused at once
+                return receipt
+            remote = receipt
             self._store.write_remote_id(request, remote)
         return replace(await self._unless_stopped(model.fetch(request, remote)), remote=remote)
 

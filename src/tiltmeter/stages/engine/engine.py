@@ -263,10 +263,10 @@ class Engine:
     async def _answer_shared(self, request: Request, source: JobSource) -> tuple[Reply, bool]:
         """Answers a request once, even if jobs ask the identical request at the same time."""
         while request.key in self._being_asked:
-            answered = self._being_asked[request.key]
-            if answered is None:
-                answered = self._being_asked[request.key] = asyncio.Event()
-            await answered.wait()
+            event = self._being_asked[request.key]
+            if event is None:
+                event = self._being_asked[request.key] = asyncio.Event()
+            await event.wait()
         self._being_asked[request.key] = None
         is_new = False
         try:
@@ -277,9 +277,9 @@ class Engine:
                 self._release(request)
 
     def _release(self, request: Request) -> None:
-        answered = self._being_asked.pop(request.key)
-        if answered is not None:
-            answered.set()
+        event = self._being_asked.pop(request.key)
+        if event is not None:
+            event.set()
 
     async def _answer_once(self, request: Request, source: JobSource) -> tuple[Reply, bool]:
         keys = self._known.get(request.purpose)

@@ -70,9 +70,9 @@ def on_interruption(stop: Callable[[], None]) -> Iterator[None]:
         remove_signal_handlers(SIGNALS)
         stop()
 
-    handled = add_signal_handlers(SIGNALS, first)
+    has_handlers = add_signal_handlers(SIGNALS, first)
     try:
         yield
     finally:
-        if handled:
+        if has_handlers:
             remove_signal_handlers(SIGNALS)

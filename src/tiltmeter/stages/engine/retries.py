@@ -53,8 +53,8 @@ class Patience:
             return None
         if retry_after is not None:
             return retry_after
-        doubled = FIRST_WAIT_S * 2.0 ** min(self._tries - 1, 30)
-        return min(LONGEST_WAIT_S, doubled) * random.uniform(0.5, 1.0)
+        wait = FIRST_WAIT_S * 2.0 ** min(self._tries - 1, 30)
+        return min(LONGEST_WAIT_S, wait) * random.uniform(0.5, 1.0)
 
     def seconds_left(self) -> float:
         """Returns the seconds until the call is given up, unless other calls are answered."""

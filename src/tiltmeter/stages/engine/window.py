@@ -112,8 +112,8 @@ class Window:
         if self._latency > UNNOTICED_S:  # many places that come free at once are no flood of calls
             pace = min(pace, SPREAD * self.size / self._latency)
         if pace != math.inf:
-            due = self._next_at if self._next_at >= now - LATE_S else now
-            self._next_at = due + 1.0 / pace
+            start = self._next_at if self._next_at >= now - LATE_S else now
+            self._next_at = start + 1.0 / pace
         return now
 
     # how a call ends
@@ -180,8 +180,8 @@ class Window:
         return self._ends.count(end) / max(LEAST_SAMPLE, len(self._ends))
 
     def _own_wait(self) -> float:
-        doubled = retries.FIRST_WAIT_S * 2.0 ** min(max(0, self.refused_in_a_row - 1), 30)
-        return min(retries.LONGEST_WAIT_S, doubled) * random.uniform(0.5, 1.0)
+        wait = retries.FIRST_WAIT_S * 2.0 ** min(max(0, self.refused_in_a_row - 1), 30)
+        return min(retries.LONGEST_WAIT_S, wait) * random.uniform(0.5, 1.0)
 
     def _slow_down(self, now: float, wait: float) -> None:
         if self.refused_in_a_row == 1:
@@ -209,13 +209,13 @@ class Window:
                 if calls < SMALLEST_CUT * before * LATELY_S and self._share(REFUSED) < MANY / 3:
                     return  # they did not come that fast
                 rate = max(rate, SMALLEST_CUT * before)
-        below = BELOW
+        factor = BELOW
         if before == self._pace and self._share(REFUSED) <= TOLERATED:
-            rate, below = before, JUST_BELOW  # it was nearly right
+            rate, factor = before, JUST_BELOW  # it was nearly right
         if before > self._pace:  # it was probed beyond what was believed, and that was right
             hold = max(2 * self._pace_hold, WAITS_HELD * wait)
             self._pace_hold = min(LONGEST_HOLD_S, hold)
-        self._pace, self._paced_since = below * min(before, rate), now + wait
+        self._pace, self._paced_since = factor * min(before, rate), now + wait
 
     def _cut(self, now: float, size: float) -> None:
         self.size, self._cut_at, self._growth = size, now, SLOW
@@ -243,9 +243,9 @@ class Window:
 
     def _paid(self, size: float, latency: float, latency_now: float) -> bool:
         """True if growing from this size raised the rate enough, or the latency only a little."""
-        grown = self.size / size - 1.0
-        faster = (self.size / latency_now) / (size / latency) - 1.0 if latency else 1.0
-        return latency_now - self._least_latency < UNNOTICED_S or faster >= WORTH * grown
+        growth = self.size / size - 1.0
+        speedup = (self.size / latency_now) / (size / latency) - 1.0 if latency else 1.0
+        return latency_now - self._least_latency < UNNOTICED_S or speedup >= WORTH * growth
 
     # in words
 
@@ -258,8 +258,8 @@ class Window:
         if pace != math.inf and self._next_at > now:
             if pace == self.rate:
                 return "--rate"
-            whose = "server's limit" if pace == self._learnt_pace(now) else "server's headers"
-            return f"{whose}, {pace:.3g}/s"
+            name = "server's limit" if pace == self._learnt_pace(now) else "server's headers"
+            return f"{name}, {pace:.3g}/s"
         if not self._is_full:
             return ""
         if self.size >= self.most:

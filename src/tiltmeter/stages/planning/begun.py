@@ -40,13 +40,13 @@ def ending(trial: Trial, protocol: Protocol) -> tuple[tuple[str, ...], int]:
     for spec in protocol.instruments:
         if spec.kind != "choice":
             return (), 0
-        declared = spec.settings["forms"]
+        forms_by_language = spec.settings["forms"]
         language = trial.factors.get("language", "")
-        forms = declared.get(language) or next(iter(declared.values()))
-        for written in forms.values():
-            if any(closing in form for form in written):
+        forms = forms_by_language.get(language) or next(iter(forms_by_language.values()))
+        for words in forms.values():
+            if any(closing in form for form in words):
                 return (), 0
-            limit = max(limit, *map(_tokens_at_most, written))
+            limit = max(limit, *map(_tokens_at_most, words))
     return (closing,), max(LEAST_TOKENS, limit + SPARE_TOKENS)
 
 

@@ -199,14 +199,14 @@ def _discoveries(
     price: Callable[[str], Price | None],
 ) -> Iterator[CostLine]:
     """Yields the cost of an instrument's discovery, by which it learns before it labels."""
-    aside = [
+    discovery_modes = [
         trial
         for mode, trials in rounds.items()
         for trial in trials
         if protocol.modes[mode].for_discovery
     ]
-    trials = aside or [trial for trials in rounds.values() for trial in trials]
-    samples = 1 if aside else protocol.modes[trials[0].mode].samples if trials else 0
+    trials = discovery_modes or [trial for trials in rounds.values() for trial in trials]
+    samples = 1 if discovery_modes else protocol.modes[trials[0].mode].samples if trials else 0
     texts = [
         (
             trial._replace(subject=subject, sample=trial.sample + sample),

@@ -49,8 +49,8 @@ def choose(trials: Iterable[Trial], protocol: Protocol, number: int) -> list[Tri
 
 def _levels(trial: Trial) -> list[tuple[str, str]]:
     """Lists the levels of a trial; language and mode come repeatedly, so that they weigh more."""
-    twice = ("language", trial.factors.get("language", "")), ("mode", trial.mode)
-    return [*trial.factors.items(), *twice, twice[0]]
+    weighty = ("language", trial.factors.get("language", "")), ("mode", trial.mode)
+    return [*trial.factors.items(), *weighty, weighty[0]]
 
 
 @dataclass(frozen=True)
@@ -109,18 +109,18 @@ class First:
         prompt = completion = dollars = 0.0
         for mode, number in counts.items():
             of_mode = [(t, r) for t, r in self.seen if t.mode == mode] or self.seen
-            billed = [
+            pairs = [
                 (t, r) for t, r in of_mode if r.prompt_tokens and r.completion_tokens is not None
             ]
-            if not billed:
+            if not pairs:
                 continue
-            guessed = sum(
-                request_sizes.size(plan.request(t, self.protocol)).tokens for t, _ in billed
+            estimate = sum(
+                request_sizes.size(plan.request(t, self.protocol)).tokens for t, _ in pairs
             )
-            ratio = sum(r.prompt_tokens or 0 for _, r in billed) / max(1.0, guessed)
-            prompt += number * ratio * estimates.get(mode, guessed / len(billed))
-            completion += number * sum(r.completion_tokens or 0 for _, r in billed) / len(billed)
-            dollars += number * sum(r.cost or 0.0 for _, r in billed) / len(billed)
+            ratio = sum(r.prompt_tokens or 0 for _, r in pairs) / max(1.0, estimate)
+            prompt += number * ratio * estimates.get(mode, estimate / len(pairs))
+            completion += number * sum(r.completion_tokens or 0 for _, r in pairs) / len(pairs)
+            dollars += number * sum(r.cost or 0.0 for _, r in pairs) / len(pairs)
         calls = sum(counts.values())
         seconds = self.seconds / max(1, len(self.seen)) * calls
         return Forecast(calls, round(prompt), round(completion), dollars, seconds)
@@ -160,8 +160,8 @@ def cause_of(trial: Trial, reply: FirstReply, protocol: Protocol) -> str:
     if reply.outcome != ANSWER:
         return ""
     # without pictures, of which servers count 60 to 5,000 tokens each
-    guessed = request_sizes.size(plan.request(trial._replace(pictures=()), protocol)).tokens
-    if guessed >= LONG_PROMPT_TOKENS and 0 < (reply.prompt_tokens or 0) < READ_SHARE * guessed:
+    estimate = request_sizes.size(plan.request(trial._replace(pictures=()), protocol)).tokens
+    if estimate >= LONG_PROMPT_TOKENS and 0 < (reply.prompt_tokens or 0) < READ_SHARE * estimate:
         return CONTEXT
     is_begun = bool(begun.ending(trial, protocol)[0])
     reads_prose = all(spec.kind != "choice" for spec in protocol.instruments)

@@ -178,11 +178,11 @@ def _first(protocol: Protocol, kept: list[Row], choices: Choices) -> set[tuple[s
     chosen: set[tuple[str, str]] = set()
     items = {_item(protocol, cell) for cell in kept if SEVERAL not in cell[protocol.item]}
     for language in {language for language, _ in items}:
-        in_order = sorted(
+        pairs = sorted(
             (item for item in items if item[0] == language),
             key=lambda item: shuffle_key(choices.seed, item[1]),
         )
-        chosen.update(in_order[: choices.limit])
+        chosen.update(pairs[: choices.limit])
     return chosen
 
 
@@ -224,8 +224,8 @@ def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -
         name = (subject, mode.name, id(cell))
         parts = id_parts.get(name)
         if parts is None:
-            asked = (protocol.name, subject, mode.name, cell, prompt, begin, sampling)
-            parts = id_parts[name] = _id_parts(asked, context, shown)
+            settings = (protocol.name, subject, mode.name, cell, prompt, begin, sampling)
+            parts = id_parts[name] = _id_parts(settings, context, shown)
         key = digest(f"{parts[0]}{sample}{parts[1]}{seed}{parts[2]}")
         yield Trial(key, subject, mode.name, cell, sample, prompt, begin, sampling, context, shown)
 

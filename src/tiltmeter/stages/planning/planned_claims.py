@@ -70,8 +70,8 @@ def _measures(protocol: Protocol) -> list[MeasureSpec]:
     attributes = {measure.attribute for measure in default if measure.headline}
     claims = []
     for measure in default:
-        tested = measure.null is not None and measure_kind(measure.kind).detectable
-        if measure.headline or (tested and measure.attribute not in attributes):
+        has_test = measure.null is not None and measure_kind(measure.kind).detectable
+        if measure.headline or (has_test and measure.attribute not in attributes):
             claims.append(measure)
             attributes.add(measure.attribute)
     return claims

@@ -81,10 +81,10 @@ def rounds_of(protocol: Protocol, choices: Choices) -> Rounds:
     ranks = {name: _ranks(protocol, name) for name in turning}
     places: dict[Levels, int] = {}
     for items in conditions.values():
-        together = len(items) // in_sample
+        step = len(items) // in_sample
         ordered = _in_turns(items, ranks, turn_of[_item_key(protocol, items[0])])
         for place, cell in enumerate(ordered):
-            places[_levels(cell, names)] = place // together
+            places[_levels(cell, names)] = place // step
     turns = _count_turns(protocol, conditions.values(), names, places, in_sample)
     return Rounds(in_sample, in_sample * _samples(protocol, choices), names, places, turns)
 

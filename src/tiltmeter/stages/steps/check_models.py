@@ -31,9 +31,9 @@ def check_models(
 
     A subject whose answers the run already holds needs neither key nor server.
     """
-    answered = _count_answered(out)
+    numbers = _count_answered(out)
     for subject, modes in plan.count(protocol, choices).items():
-        if sum(modes.values()) > answered.get(subject, 0):
+        if sum(modes.values()) > numbers.get(subject, 0):
             _check_subject(protocol, choices, subject, connect)
     for judge in judges:
         try:
@@ -41,7 +41,7 @@ def check_models(
             for instrument in instruments if protocol.pictures else ():
                 _check_judge(protocol, choices, instrument, model)
         except MissingKey:
-            if not answered:  # a run that is there may have all labels of this judge
+            if not numbers:  # a run that is there may have all labels of this judge
                 raise
 
 
@@ -79,7 +79,7 @@ def _count_answered(out: Path) -> dict[str, int]:
     if not is_begun(out):
         return {}
     with Store(out) as store:
-        answered: dict[str, int] = {}
+        numbers: dict[str, int] = {}
         for part in trials.parts(store):
-            answered[part.subject] = answered.get(part.subject, 0) + part.answered
-        return answered
+            numbers[part.subject] = numbers.get(part.subject, 0) + part.answered
+        return numbers

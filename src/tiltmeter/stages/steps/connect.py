@@ -159,8 +159,8 @@ class Connect:
     def expected_price(self, name: str) -> Price | None:
         """Returns the price that the model will have when made; None if it is unknown."""
         urls = self.urls(name)
-        at_home = FREE if urls and all(map(on_this_machine, urls)) else None
-        price = self.price(name) or kind_of(name).price or at_home
+        free = FREE if urls and all(map(on_this_machine, urls)) else None
+        price = self.price(name) or kind_of(name).price or free
         thinks = self._thinking(name, table.find(name))["thinks"]
         return price._replace(reserve=reasoning.RESERVE_TOKENS) if price and thinks else price
 
@@ -251,8 +251,8 @@ def _on_workers(name: str, options: ModelOptions, workers: Workers) -> Model:
     from ...models.workers.worker import ShownPictures
 
     pictures = ShownPictures({})
-    make = partial(make_model, name, replace(options, read=pictures, factors=None))
-    model = make()
+    factory = partial(make_model, name, replace(options, read=pictures, factors=None))
+    model = factory()
     if isinstance(model, Queued):  # its work is done elsewhere
         return make_model(name, options)
-    return WorkerPool(model, make, pictures, workers, RayCluster.join, options.read)
+    return WorkerPool(model, factory, pictures, workers, RayCluster.join, options.read)

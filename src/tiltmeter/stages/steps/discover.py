@@ -35,7 +35,7 @@ async def discover(
     """Learns what instruments need, one set of outputs at a time; keeps earlier results."""
     engine = Engine(store, models, limits, watch)
     learners = [instrument for instrument in instruments if isinstance(instrument, Learner)]
-    failed: list[str] = []
+    failures: list[str] = []
     if not learners:
         return engine.tally
     outputs, source = _outputs_to_learn_from(store, protocol)
@@ -45,26 +45,26 @@ async def discover(
             or instrument.artefact_text()
         )
     try:
-        return await engine.drive(_jobs(outputs, learners, failed))
+        return await engine.drive(_jobs(outputs, learners, failures))
     finally:
         for instrument in learners:
             _keep(store, instrument, source)
-        engine.tally.warnings.update(failed)
+        engine.tally.warnings.update(failures)
 
 
 def _jobs(
     outputs: Sequence[tuple[Trial, Output]], learners: Sequence[Learner], failed: list[str]
 ) -> Iterator[Job]:
     for instrument in learners:
-        for which, discovery in instrument.discover(outputs):
-            yield _job(instrument, which, discovery, failed)
+        for name, discovery in instrument.discover(outputs):
+            yield _job(instrument, name, discovery, failed)
 
 
 def _job(
     instrument: Learner, which: Mapping[str, str], discovery: Discovery, failed: list[str]
 ) -> Job:
-    successful = yield from discovery
-    if not successful:
+    is_done = yield from discovery
+    if not is_done:
         kind, which_set = instrument.artefact, ", ".join(which.values())
         failed.append(
             f"{instrument.judge} found no {kind} for {which_set}: too few outputs, or no reply "

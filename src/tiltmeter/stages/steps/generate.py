@@ -62,14 +62,14 @@ async def generate(
 
     def source(subject: str) -> JobSource:
         if shard is None:
-            planned = plan.trials(protocol, plan.of_subject(choices, subject), wanted)
+            trials = plan.trials(protocol, plan.of_subject(choices, subject), wanted)
         else:  # whose part a trial is depends on those of all subjects
             part = shard.part(plan.trials(protocol, choices, wanted))
-            planned = (trial for trial in part if trial.subject == subject)
+            trials = (trial for trial in part if trial.subject == subject)
         tally = engine.tally
         jobs = (
             (trial, counting(job(trial, protocol), tally))
-            for trial in store.iter_unanswered(planned, tally.skip)
+            for trial in store.iter_unanswered(trials, tally.skip)
         )
         if pipeline is None:
             return JobSource((one for _, one in jobs), engine.tally, watch)

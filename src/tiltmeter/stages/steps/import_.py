@@ -134,6 +134,6 @@ def _new(store: Store, rows: Sequence[Imported]) -> list[Imported]:
         if trial.id in stored_ids and not all(
             (*label[:3], label.position, label.value) in stored for label in labels_given
         ):
-            what = f"{trial.subject}, {', '.join(filter(None, trial.factors.values()))}"
-            raise RunMismatch(f"{store.folder} holds other labels for {what}. Take another --out.")
+            noun = f"{trial.subject}, {', '.join(filter(None, trial.factors.values()))}"
+            raise RunMismatch(f"{store.folder} holds other labels for {noun}. Take another --out.")
     return [row for row in rows if row[0].id not in stored_ids]

@@ -52,8 +52,8 @@ class RowLayout:
         unknown = sorted(set(keys) - set(_KEYS))
         missing = [key for key in _KEYS[:2] if key not in keys]
         if unknown or missing:
-            wrong = f"does not take {', '.join(unknown)}" if unknown else f"lacks {missing[0]}"
-            raise ProtocolError(f"sources.toml: [[outputs]] {wrong}. It has: {', '.join(_KEYS)}")
+            fault = f"does not take {', '.join(unknown)}" if unknown else f"lacks {missing[0]}"
+            raise ProtocolError(f"sources.toml: [[outputs]] {fault}. It has: {', '.join(_KEYS)}")
         return cls(**keys)
 
     def columns_of(self, file: str) -> Row | None:

@@ -40,12 +40,12 @@ def count(store: Store) -> InjectionCounts | None:
     output_ids = calls.outputs_shown(store, _SHOWN)
     if not output_ids:
         return None
-    replies = tried = 0
+    replies = attempts_seen = 0
     sorts: Counter[str] = Counter()
     for outcome, text in calls.judge_replies(store, _SHOWN):
         if outcome == ANSWER:
             replies += 1
-            tried += bool(attempts(text))
+            attempts_seen += bool(attempts(text))
     ids: list[str] = []
     for trial, text in outputs.texts(store):
         if trial in output_ids and (kinds := attempts(text)):
@@ -55,7 +55,7 @@ def count(store: Store) -> InjectionCounts | None:
         "outputs": len(output_ids),
         "output_attempts": len(ids),
         "replies": replies,
-        "reply_attempts": tried,
+        "reply_attempts": attempts_seen,
         "sorts": dict(sorted(sorts.items())),
         "examples": ids[:MOST_EXAMPLES],
     }

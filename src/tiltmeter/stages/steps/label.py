@@ -96,10 +96,10 @@ def _cascade(
     """Makes an instrument that asks a judge if its rules are unsure. The judge's requests are those
     of a judge that labels everything, so both share calls.
     """
-    doubting = replace(spec, settings={**spec.settings, **(spec.unsure or {})})
+    unsure_spec = replace(spec, settings={**spec.settings, **(spec.unsure or {})})
     judge_alone = _make_instrument(second, spec, judge)
     assert isinstance(judge_alone, SecondJudge)
-    return Cascade(_make_instrument(kind.make, doubting), judge_alone)
+    return Cascade(_make_instrument(kind.make, unsure_spec), judge_alone)
 
 
 def ask_about_unread(protocol: Protocol, judges: Sequence[str]) -> Protocol:
@@ -142,8 +142,8 @@ def ask_where_unsure(
     specs = []
     for spec in protocol.instruments:
         kind = registry.instrument_kind(spec.kind, spec.name)
-        usual = kind.unsure_settings
-        if kind.second is None or usual is None:
+        defaults = kind.unsure_settings
+        if kind.second is None or defaults is None:
             specs.append(spec)
             continue
         if spec.told:
@@ -151,13 +151,13 @@ def ask_where_unsure(
                 "In this variant a judge labels everything, as in the paper. Leave --judge-for or "
                 "--variant out."
             )
-        if sure is not None and "sure" not in usual:
+        if sure is not None and "sure" not in defaults:
             raise UsageError(
                 f"The rules of {spec.name} do not say how sure they are. Leave --sure out."
             )
         threshold = spec.settings.get("sure") if sure is None else sure
         specs.append(
-            replace(spec, unsure=usual if threshold is None else {**usual, "sure": threshold})
+            replace(spec, unsure=defaults if threshold is None else {**defaults, "sure": threshold})
         )
     if all(spec.unsure is None for spec in specs):
         raise UsageError(
@@ -182,17 +182,17 @@ def missing_judges(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
 
 def keep_cascades(store: Store, instruments: Sequence[Instrument]) -> set[str]:
     """Records the judges that only unsure rules ask; warns if such a judge labels everything."""
-    together = [instrument for instrument in instruments if isinstance(instrument, Cascade)]
-    for one in together:
+    cascades = [instrument for instrument in instruments if isinstance(instrument, Cascade)]
+    for one in cascades:
         settings.keep_cascade(store, one.annotator, one.judge, one.first.settings.get("sure"))
     before = {cascade.judge for cascade in settings.cascades(store).values()}
-    wholly = before & {
+    judges = before & {
         instrument.judge for instrument in instruments if isinstance(instrument, SecondJudge)
     }
     return {
         f"{judge} labels everything now; before, it was asked only where the rules were unsure "
         "(--judge-for unsure)"
-        for judge in sorted(wholly)
+        for judge in sorted(judges)
     }
 
 
@@ -267,8 +267,8 @@ def _forget_partly_compared(store: Store, instruments: Sequence[Instrument]) -> 
 def _checks(store: Store, jobs: LabelJobs, by: Cascade, check: SecondJudge) -> Iterator[Job]:
     """Yields jobs in which the judge of unread answers also labels some answers that rules read."""
     for name in agreement.read_outputs(store, by.annotator, CHECKED):
-        checked = labels.value(store, name, check.annotator, check.attribute)
-        output = None if checked else stored_outputs.one(store, name)
+        value = labels.value(store, name, check.annotator, check.attribute)
+        output = None if value else stored_outputs.one(store, name)
         job = jobs.job(check, *output) if output else None
         if job is not None:
             yield job

@@ -99,8 +99,8 @@ def _compare(known: _Known | None, store: Store) -> _Known:
     for key in dict.fromkeys((*known.frozen, *frozen)):
         before, other = known.frozen.get(key), frozen.get(key)
         if before != other:
-            what = "the protocol's file or data" if key == "digest" else key
-            _refuse(known.folder, folder, f"{what} is {_short(before)} and {_short(other)}")
+            noun = "the protocol's file or data" if key == "digest" else key
+            _refuse(known.folder, folder, f"{noun} is {_short(before)} and {_short(other)}")
     for shard in shards:
         if known.shard is None:
             known.shard = (folder, shard)

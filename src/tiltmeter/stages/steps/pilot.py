@@ -76,10 +76,10 @@ class Pilot:
 
     def _refuse_again(self, subject: str) -> None:
         """Raises PilotStopped if the pilot stopped this run and its cause remains."""
-        stopped = stored.kept(self.store, subject)
+        result = stored.kept(self.store, subject)
         is_mended = any(isinstance(annotator, Cascade) for annotator in self.annotators)
-        if stopped.get("cause") and not (stopped["cause"] == UNREAD and is_mended):
-            raise PilotStopped(stopped["said"], stopped.get("type", ""))
+        if result.get("cause") and not (result["cause"] == UNREAD and is_mended):
+            raise PilotStopped(result["said"], result.get("type", ""))
 
     async def _run_one(self, subject: str, wanted: Wanted | None) -> None:
         of_one = replace(self.choices, subjects=(subject,))
@@ -96,8 +96,8 @@ class Pilot:
         tally, seconds = await self._ask(chosen[:number])
         first = self._first(subject, chosen[:number], seconds)
         if needs_more(first, planned):
-            more_replies, longer = await self._ask(chosen[number:])
-            first = self._first(subject, chosen, seconds + longer)
+            more_replies, more_seconds = await self._ask(chosen[number:])
+            first = self._first(subject, chosen, seconds + more_seconds)
             tally = more_replies
         model.reserve_thought(self._reserve(first, model))
         await keep_endpoints(self.store, self.models, (subject,))
@@ -140,14 +140,14 @@ class Pilot:
         self.watch(tally)
 
     def _stop_or_go(self, first: First, stopping: bool, model: Model) -> None:
-        switched_off = self.choices.reasoning == OFF or model.switched_off
+        is_off = self.choices.reasoning == OFF or model.switched_off
         facts: dict[str, str] = {"reserve": str(model.reserve)}
         if stopping:
-            cause = pilot_words.sentence(first, switched_off)
+            cause = pilot_words.sentence(first, is_off)
             facts |= {
                 "cause": first.cause,
-                "said": f"{cause} {pilot_words.remedy(first, switched_off)}",
-                "type": next(iter(pilot_words.options(first, switched_off)), ""),
+                "said": f"{cause} {pilot_words.remedy(first, is_off)}",
+                "type": next(iter(pilot_words.options(first, is_off)), ""),
             }
         stored.keep(self.store, first.subject, facts)
         if stopping:

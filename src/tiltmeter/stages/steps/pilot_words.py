@@ -28,7 +28,7 @@ def lines(first: First, forecast: Forecast) -> list[str]:
         f"{first.cut_share:.0%} cut, {first.share(INVALID):.0%} unread, "
         f"{first.share(REFUSAL):.0%} refused"
     )
-    failed = first.share(ERROR)
+    share = first.share(ERROR)
     return [
         f"pilot of {first.subject}: {number} replies",
         *(
@@ -37,7 +37,7 @@ def lines(first: First, forecast: Forecast) -> list[str]:
             for language, _, reply in sample_replies(first)
         ),
         f"  {first.completion_tokens / max(1, number):.1f} tokens a reply{thought}; {shares}"
-        + (f", {failed:.0%} failed" if failed else "")
+        + (f", {share:.0%} failed" if share else "")
         + (f"; {speed:.0f} tokens/s" if speed else ""),
         f"  all {forecast.calls:,} trials: about {forecast.prompt_tokens:,} + "
         f"{forecast.completion_tokens:,} tokens, {_duration(forecast.seconds)}"
@@ -68,8 +68,8 @@ def sentence(first: First, switched_off: bool) -> str:
     start = f"{first.subject}: {replies} of the first {number} "
     limit = max((trial.sampling.max_tokens for trial, _ in first.seen), default=0)
     if first.cause == THOUGHT:
-        why = ", though it was told not to think" if switched_off else ""
-        return f"{start}replies are empty: the limit of {limit} tokens went into reasoning{why}."
+        reason = ", though it was told not to think" if switched_off else ""
+        return f"{start}replies are empty: the limit of {limit} tokens went into reasoning{reason}."
     if first.cause == LIMIT:
         return f"{start}replies are cut: the limit of {limit} tokens is short for this model."
     if first.cause == UNREAD:

@@ -100,14 +100,14 @@ def _with_rows(protocol: Protocol, used: Sequence[Row]) -> Json:
 
 def _lines_used(text: str, used: Sequence[Row]) -> str:
     """Returns the lines of a table that occur in the used rows; all lines if none occurs."""
-    met: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    used_values: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
     used_lines = []
     for line in text.splitlines():
         row = json.loads(line)
         names = tuple(row)
-        if names not in met:
-            met[names] = {tuple(cell.get(name, "") for name in names) for cell in used}
-        if tuple(row.values()) in met[names]:
+        if names not in used_values:
+            used_values[names] = {tuple(cell.get(name, "") for name in names) for cell in used}
+        if tuple(row.values()) in used_values[names]:
             used_lines.append(line)
     return "".join(f"{line}\n" for line in used_lines) or text
 
@@ -186,10 +186,10 @@ def _protocol_of(store: Store) -> tuple[Protocol, str]:
             f"was not made by you on this machine, so {Path(source).name} was not looked at. To "
             f"read it from now on, type: tiltmeter jobs {store.folder} --trust"
         )
-    now, why = _from_file(source, str(definition["declared"]["name"]))
-    if now is not None and now.digest == digest:
-        return now, ""
-    return _from_run(definition), why and f"is read with the protocol that it kept: {why}"
+    current, note = _from_file(source, str(definition["declared"]["name"]))
+    if current is not None and current.digest == digest:
+        return current, ""
+    return _from_run(definition), note and f"is read with the protocol that it kept: {note}"
 
 
 def _earlier(store: Store, name: str) -> Protocol:

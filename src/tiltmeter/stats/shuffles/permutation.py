@@ -193,14 +193,14 @@ def summaries(
     """Summarises each column of ``shuffled``; ignores NaN, from shuffles that empty a side."""
     draws = len(shuffled)
     rows = np.ascontiguousarray(shuffled.T)  # what lies together is ordered and counted faster
-    void = np.isnan(rows)
-    has_void = bool(void.any())
-    defined = draws - void.sum(axis=1) if has_void else np.full(observed.size, draws)
-    measured = (defined > 0) & ~np.isnan(observed)
+    is_void = np.isnan(rows)
+    has_void = bool(is_void.any())
+    defined = draws - is_void.sum(axis=1) if has_void else np.full(observed.size, draws)
+    is_measured = (defined > 0) & ~np.isnan(observed)
     low, high = np.full((2, observed.size), np.nan)
-    finite = rows if measured.all() else rows[measured]
-    low[measured], high[measured] = (
-        np.nanquantile(finite, BAND, axis=1) if void[measured].any() else band_of(finite)
+    finite = rows if is_measured.all() else rows[is_measured]
+    low[is_measured], high[is_measured] = (
+        np.nanquantile(finite, BAND, axis=1) if is_void[is_measured].any() else band_of(finite)
     )
     total = (np.where(np.isnan(shuffled), 0.0, shuffled) if has_void else shuffled).sum(axis=0)
     with np.errstate(invalid="ignore"):
@@ -213,7 +213,7 @@ def summaries(
     reached = draws - below.sum(axis=1)
     results = []
     for i in range(observed.size):
-        if not measured[i]:
+        if not is_measured[i]:
             results.append(not_measured(method, draws, sizes, "not measured on every side"))
             continue
         value, mean = float(observed[i]), float(expected[i])

@@ -110,8 +110,8 @@ def pooled_score(*, cells: Sequence[PooledCell], score: Score, by_name: bool = T
     shuffled = np.stack([nulls for _, nulls in columns]).T  # each column in one piece
     smallest_p = max(1 / (1 + len(shuffled)), _smallest(full_cells))
     rows = summaries(observed, shuffled, method, sizes, smallest_p, score == "concentration")
-    lost = len(cells) - len(scored)
-    note = f"{lost} of {len(cells)} cells are left out: a group is empty" if lost else None
+    left_out = len(cells) - len(scored)
+    note = f"{left_out} of {len(cells)} cells are left out: a group is empty" if left_out else None
     counts = [sum(name in known for _, _, known in scored) for name in names]
     return Pooled(
         replace(rows[0], note=join_notes(rows[0].note, note)),
@@ -130,17 +130,17 @@ def _shuffle(
     if statistic is base_divergence and len(coded.sizes) == 2:
         statistic = mean_divergence  # there is one pair
     observed = statistic(coded, coded.counts())[0]
-    measured = ~np.isnan(observed)
-    names = [name for name, is_known in zip(cell.names, measured, strict=True) if is_known]
+    is_measured = ~np.isnan(observed)
+    names = [name for name, is_known in zip(cell.names, is_measured, strict=True) if is_known]
 
     def shuffle() -> Floats:
         _, shuffled = shuffled_statistic(coded, statistic, cell.shuffles)
-        return shuffled[:, measured]
+        return shuffled[:, is_measured]
 
     if by_name or not names:
-        return observed[measured], shuffle(), names
+        return observed[is_measured], shuffle(), names
     mean = cell.shuffles.keep((statistic, coded.key), lambda: mean_over(shuffle()))
-    return observed[measured], mean[:, None], names
+    return observed[is_measured], mean[:, None], names
 
 
 def _mean_of_cells(parts: Sequence[tuple[float, Floats]]) -> tuple[float, Floats]:

@@ -62,29 +62,29 @@ def sign_flip(
     d = arguments.vector("differences", differences)
     draws = arguments.draw_count(draws)
     if d.size < 2:
-        why = "no differences: no test" if d.size == 0 else "one cluster: no test"
-        return Test(float(d[0]) if d.size else None, None, SIGN_FLIP, note=why)
+        reason = "no differences: no test" if d.size == 0 else "one cluster: no test"
+        return Test(float(d[0]) if d.size else None, None, SIGN_FLIP, note=reason)
     mean = float(d.mean())
-    moving = d[d != 0]
-    if moving.size == 0:
+    nonzero = d[d != 0]
+    if nonzero.size == 0:
         return Test(
             0.0, 1.0, SIGN_FLIP_ENUMERATED, smallest_p=1.0, draws=1, note="all differences are 0"
         )
-    if moving.size <= ENUMERATED:
-        smallest_p = 2.0 ** (1 - moving.size)
+    if nonzero.size <= ENUMERATED:
+        smallest_p = 2.0 ** (1 - nonzero.size)
         note = (
-            f"only {count_of(moving.size, 'item')} differ{'s' if moving.size == 1 else ''}; "
+            f"only {count_of(nonzero.size, 'item')} differ{'s' if nonzero.size == 1 else ''}; "
             "this test cannot reach p < .05 with so few"
-            if moving.size < 6
+            if nonzero.size < 6
             else None
         )
-        p = _enumerated_sign_p(moving)
+        p = _enumerated_sign_p(nonzero)
         return Test(
-            mean, p, SIGN_FLIP_ENUMERATED, smallest_p=smallest_p, draws=2**moving.size, note=note
+            mean, p, SIGN_FLIP_ENUMERATED, smallest_p=smallest_p, draws=2**nonzero.size, note=note
         )
     if generator is None:
         raise ValueError("generator: needed for more than 16 clusters")
-    p = monte_carlo_p(exceeding=_sampled_sign_flips(moving, draws, generator), draws=draws)
+    p = monte_carlo_p(exceeding=_sampled_sign_flips(nonzero, draws, generator), draws=draws)
     return Test(mean, p, SIGN_FLIP_SAMPLED, smallest_p=1 / (1 + draws), draws=draws)
 
 
@@ -151,8 +151,8 @@ def parts_of_difference(xa: Floats, na: Floats, xb: Floats, nb: Floats) -> Float
     is_kept = (na + nb) > 0
     xa, na, xb, nb = xa[is_kept], na[is_kept], xb[is_kept], nb[is_kept]
     total_a, total_b = na.sum(), nb.sum()
-    common = (xa.sum() + xb.sum()) / (total_a + total_b)
-    parts: Floats = xa / total_a - xb / total_b - common * (na / total_a - nb / total_b)
+    share = (xa.sum() + xb.sum()) / (total_a + total_b)
+    parts: Floats = xa / total_a - xb / total_b - share * (na / total_a - nb / total_b)
     return parts * parts.size
 
 
@@ -231,24 +231,24 @@ def permuted_means(
         return Test(
             None, None, "permutation of means", note="an empty group or one value each: no test"
         )
-    pooled, splits = np.concatenate([a, b]), math.comb(a.size + b.size, a.size)
+    values, splits = np.concatenate([a, b]), math.comb(a.size + b.size, a.size)
     value = float(a.mean() - b.mean())
     # mean(first) - mean(second) is linear in the sum of the first group, so that sum is the
     # statistic.
-    centre, observed = pooled.mean() * a.size, float(a.sum())
-    reach = abs(observed - centre) - TIE * float(np.abs(pooled).sum())
+    centre, observed = values.mean() * a.size, float(a.sum())
+    reach = abs(observed - centre) - TIE * float(np.abs(values).sum())
     if splits <= ENUMERATED_SPLITS:
-        chosen = np.array(list(combinations(range(pooled.size), a.size)), dtype=np.intp)
-        p = float((np.abs(pooled[chosen].sum(axis=1) - centre) >= reach).mean())
+        chosen = np.array(list(combinations(range(values.size), a.size)), dtype=np.intp)
+        p = float((np.abs(values[chosen].sum(axis=1) - centre) >= reach).mean())
         smallest_p = (2.0 if a.size == b.size else 1.0) / splits
         warning = f"only {splits} ways to split so few; this test cannot reach p < .05"
         note, method = warning if smallest_p > 0.05 else None, "permutation of means, enumerated"
         return Test(value, p, method, smallest_p=smallest_p, draws=splits, note=note)
     if generator is None:
         raise ValueError("generator: needed, as there are too many splits to enumerate")
-    block, reached = max(1, BLOCK // pooled.size), 0
+    block, reached = max(1, BLOCK // values.size), 0
     for start in range(0, draws, block):
-        tiled = np.tile(pooled, (min(block, draws - start), 1))
+        tiled = np.tile(values, (min(block, draws - start), 1))
         sums = generator.permuted(tiled, axis=1)[:, : a.size].sum(axis=1)
         reached += int((np.abs(sums - centre) >= reach).sum())
     p = monte_carlo_p(exceeding=reached, draws=draws)

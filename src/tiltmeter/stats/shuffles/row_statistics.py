@@ -52,8 +52,8 @@ def _mean_over_pairs(
             p, q = (cell.shares(counts[g], outcomes[g]) for g in (i, j))
             terms = (plogp(p) + plogp(q)) / 2 - plogp((p + q) / 2)
         bits = _root_or_bits(np.clip(terms @ cell.member, 0.0, 1.0), root)
-        void = (outcomes[i] == 0) | (outcomes[j] == 0)
-        by_pair.append(np.where(void, np.nan, bits) if void.any() else bits)
+        is_void = (outcomes[i] == 0) | (outcomes[j] == 0)
+        by_pair.append(np.where(is_void, np.nan, bits) if is_void.any() else bits)
     return mean_of(by_pair)
 
 

@@ -66,16 +66,16 @@ def corrected_estimate(
     73. ``ValueError``: a negative or infinite standard error."""
     se = arguments.number("se", se)
     table, t = stopping_table(design, ratio), information_of(design, ratio)[look - 1]
-    final = se * t**0.5
-    if not final:
+    final_se = se * t**0.5
+    if not final_se:
         return None
     nearest = int(np.argmin(np.abs(np.log(np.array(table.levels) / level))))
     means = DRIFTS + table.bias[nearest]
-    away = (value - null) / final
+    away = (value - null) / final_se
     if abs(away) >= means[-1]:
         return None
     truth = float(np.interp(abs(away), np.maximum.accumulate(means), DRIFTS))
-    corrected = null + float(np.copysign(truth, away)) * final
+    corrected = null + float(np.copysign(truth, away)) * final_se
     return corrected if abs(corrected - value) > WORTH_SAYING * se else None
 
 
@@ -98,16 +98,16 @@ def stopping_table(design: StoppingDesign, ratio: float = DEFAULT_RATIO) -> Stop
     bias, quantile = np.empty((2, len(levels), DRIFTS.size))
     for row, level in enumerate(levels):
         upper = np.array(bounds_of(level, design.weights, tuple(t.tolist())))
-        lower = _futility_bounds(design, level, t)
+        bounds = _futility_bounds(design, level, t)
         for column, drift in enumerate(DRIFTS):
             score = noise + drift * t[:, None]
             z = np.abs(score) / np.sqrt(t)[:, None]
-            stops = (z >= upper[:, None]) | (z < lower[:, None])
+            stops = (z >= upper[:, None]) | (z < bounds[:, None])
             stops[-1] = True
             last = stops.argmax(axis=0)
-            away = score[last, np.arange(PATHS)] / t[last] - drift
-            bias[row, column] = away.mean()
-            quantile[row, column] = np.quantile(np.abs(away) * np.sqrt(t[last]), 0.95)
+            error = score[last, np.arange(PATHS)] / t[last] - drift
+            bias[row, column] = error.mean()
+            quantile[row, column] = np.quantile(np.abs(error) * np.sqrt(t[last]), 0.95)
     return StoppingTable(levels, bias, quantile)
 
 

@@ -28,10 +28,10 @@ def information_of(design: StoppingDesign, ratio: float = DEFAULT_RATIO) -> tupl
 
     By hand: 2 of 16, ratio 4.2: (1 + .2625)/(1 + 2.1) = .4073.
     """
-    full = design.looks[-1]
+    rounds = design.looks[-1]
     if np.isinf(ratio):
-        return tuple(look / full for look in design.looks)
-    return tuple((1 + ratio / full) / (1 + ratio / look) for look in design.looks)
+        return tuple(look / rounds for look in design.looks)
+    return tuple((1 + ratio / rounds) / (1 + ratio / look) for look in design.looks)
 
 
 @lru_cache(maxsize=4_096)
@@ -79,6 +79,6 @@ class _Density:
         weights = np.ones(POINTS)
         weights[1:-1:2], weights[2:-1:2] = 4.0, 2.0
         weights *= (places[1] - places[0]) / 3
-        away = (places[:, None] - self.places) / np.sqrt(step)
-        density = np.exp(-away * away / 2) @ self.mass / np.sqrt(2 * np.pi * step)
+        z = (places[:, None] - self.places) / np.sqrt(step)
+        density = np.exp(-z * z / 2) @ self.mass / np.sqrt(2 * np.pi * step)
         return _Density(places, density * weights)

@@ -87,21 +87,21 @@ def decide(
     earlier = earlier or {}
     if len(claims) != design.claims or len({claim.key for claim in claims}) != len(claims):
         raise ValueError(f"claims: {design.claims} with different keys expected, got {len(claims)}")
-    tested = [_test(design, claim, look, earlier.get(claim.key)) for claim in claims]
-    p, q, t = np.array([(test.p, test.q, test.information) for test in tested]).T
-    rejected = rules.are_rejected(design, p)
-    levels = rules.levels_of(design, p, q, rejected)
+    results = [_test(design, claim, look, earlier.get(claim.key)) for claim in claims]
+    p, q, t = np.array([(test.p, test.q, test.information) for test in results]).T
+    is_rejected = rules.are_rejected(design, p)
+    levels = rules.levels_of(design, p, q, is_rejected)
     chances = rules.predictive_probability(q=q, level=levels, information=t)
     predicted = [
         _chance(design, test, float(chance), look)
-        for test, chance in zip(tested, chances, strict=True)
+        for test, chance in zip(results, chances, strict=True)
     ]
-    states = _states(design, claims, tested, rejected.tolist(), predicted, look)
+    states = _states(design, claims, results, is_rejected.tolist(), predicted, look)
     return [
         StoppingDecision(
             test.key, test.look, test.q, test.p, float(level), test.information, chance, state
         )
-        for test, level, chance, state in zip(tested, levels, predicted, states, strict=True)
+        for test, level, chance, state in zip(results, levels, predicted, states, strict=True)
     ]
 
 
@@ -190,8 +190,8 @@ def _states(
             states.append("not rejected")
         else:
             was_given_up = test.before is not None and test.before.state == "not pursued"
-            futile = was_given_up or (chance is not None and chance < bound)
-            states.append("not pursued" if futile else "on")
+            is_futile = was_given_up or (chance is not None and chance < bound)
+            states.append("not pursued" if is_futile else "on")
     open_calls = {claim.calls for claim, state in zip(claims, states, strict=True) if state == "on"}
     return [
         "on" if claim.calls and claim.calls in open_calls and state == "not pursued" else state

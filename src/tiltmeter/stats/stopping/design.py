@@ -107,8 +107,8 @@ def default_looks(*, samples: int, balanced: int = 1) -> tuple[int, ...]:
     """
     if samples < 1 or balanced < 1:
         raise ValueError("samples and balanced: numbers of rounds of at least 1 expected")
-    raised = (balanced * math.ceil(part * samples / balanced - ROUNDING) for part in FRACTIONS)
-    return tuple(sorted({min(look, samples) for look in raised}))
+    looks = (balanced * math.ceil(part * samples / balanced - ROUNDING) for part in FRACTIONS)
+    return tuple(sorted({min(look, samples) for look in looks}))
 
 
 def items_needed(*, design: StoppingDesign, look: int = 1, conditions: int = 2) -> int:

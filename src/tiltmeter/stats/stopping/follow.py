@@ -33,23 +33,23 @@ def follow_runs(
     same_calls: shape (m, m), True for claims that are answered by the same calls and end together;
     a claim that ends alone is True only with itself.
     """
-    final = len(design.looks) - 1
+    last_look = len(design.looks) - 1
     is_on = np.ones(p.shape[:2], dtype=bool)
     last = np.zeros(p.shape[:2], dtype=np.intp)
     now, plain_p, t = p[..., 0], q[..., 0], information[..., 0]
-    rejected = rules.are_rejected(design, now)
-    for k in range(final + 1):
+    is_rejected = rules.are_rejected(design, now)
+    for k in range(last_look + 1):
         last[is_on] = k
         now, plain_p = np.where(is_on, p[..., k], now), np.where(is_on, q[..., k], plain_p)
         t = np.where(is_on, information[..., k], t)
-        rejected = rules.are_rejected(design, now)
-        stops = rejected.copy()
-        if k < final and design.looks[k] > 1:
-            levels = rules.levels_of(design, now, plain_p, rejected)
+        is_rejected = rules.are_rejected(design, now)
+        stops = is_rejected.copy()
+        if k < last_look and design.looks[k] > 1:
+            levels = rules.levels_of(design, now, plain_p, is_rejected)
             chances = rules.predictive_probability(q=plain_p, level=levels, information=t)
             stops |= chances < design.futility[k]
         is_on &= (is_on & ~stops) @ same_calls
-    return Followed(rejected, last)
+    return Followed(is_rejected, last)
 
 
 def rounds_asked(

@@ -53,8 +53,8 @@ class ItemPaths:
         """D of each item at the last look: tested rate less the others' mean, or less ``null``."""
         rates = self.rates[:, :, -1]
         gaps = rates[:, 0] - (rates[:, 1:].mean(axis=1) if rates.shape[1] > 1 else self.null)
-        measured: Floats = gaps[~np.isnan(gaps)]
-        return measured
+        known_gaps: Floats = gaps[~np.isnan(gaps)]
+        return known_gaps
 
     @property
     def sampling_variance(self) -> float | None:
@@ -97,10 +97,10 @@ def flip_scores(paths: ItemPaths, design: StoppingDesign) -> Ticks:
     items, conditions, looks = adds.shape
     reach = np.abs(adds).max(axis=1, initial=0.0).sum(axis=0)
     adds *= TICKS / np.where(reach > 0, reach, 1.0)
-    free = items - 1 if conditions == 2 else items
-    if free * math.log(conditions) < math.log(design.draws):
+    free_items = items - 1 if conditions == 2 else items
+    if free_items * math.log(conditions) < math.log(design.draws):
         first = adds[:1, 0] if conditions == 2 and items else np.zeros((1, looks))
-        sums = _all_sums(adds[items - free :], first).T
+        sums = _all_sums(adds[items - free_items :], first).T
         return np.rint(np.abs(sums)).astype(np.int32)
     scores = np.empty((looks, design.draws), dtype=np.int32)
     for k, sums in enumerate(_drawn_sums(adds, design)):

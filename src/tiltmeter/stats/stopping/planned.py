@@ -53,7 +53,7 @@ class ForecastFamily:
 
 @dataclass(frozen=True)
 class StoppingAverages:
-    """The averages over runs with one truth. Calls, as a share of the full run's; and the share of
+    """The averages over runs with one truth: calls, as a share of the full run's, and the share of
     claims rejected with looks, by the full run, and by fixed runs with as many rounds as each look.
     """
 

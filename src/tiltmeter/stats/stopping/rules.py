@@ -23,14 +23,14 @@ def are_rejected(design: StoppingDesign, p: Floats) -> Flags:
     .03, .02): Holm none, Benjamini–Hochberg all.
     """
     order = np.argsort(p, axis=-1, kind="stable")
-    passes = np.take_along_axis(p, order, -1) <= _levels_by_rank(design) * (1 + ROUNDING)
+    is_passed = np.take_along_axis(p, order, -1) <= _levels_by_rank(design) * (1 + ROUNDING)
     if design.method == "holm":
-        passes = np.logical_and.accumulate(passes, axis=-1)
+        is_passed = np.logical_and.accumulate(is_passed, axis=-1)
     else:
-        passes = np.logical_or.accumulate(passes[..., ::-1], axis=-1)[..., ::-1]
-    rejected = np.empty_like(passes)
-    np.put_along_axis(rejected, order, passes, -1)
-    return rejected
+        is_passed = np.logical_or.accumulate(is_passed[..., ::-1], axis=-1)[..., ::-1]
+    is_rejected = np.empty_like(is_passed)
+    np.put_along_axis(is_rejected, order, is_passed, -1)
+    return is_rejected
 
 
 def levels_of(design: StoppingDesign, p: Floats, q: Floats, rejected: Flags) -> Floats:

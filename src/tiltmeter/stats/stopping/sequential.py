@@ -85,12 +85,12 @@ class _Race:
     @classmethod
     def of(cls, scores: Ticks, design: StoppingDesign, level: float) -> _Race:
         flips = scores.shape[1]
-        selected = np.zeros(flips, dtype=np.bool_)
-        selected[0] = True
+        is_selected = np.zeros(flips, dtype=np.bool_)
+        is_selected[0] = True
         for row, share in zip(scores, design.spending, strict=False):
             place = max(flips - math.floor(level * share * flips) - 2, 0)
-            selected |= row >= np.partition(row, place)[place]
-        top = scores[:, selected]
+            is_selected |= row >= np.partition(row, place)[place]
+        top = scores[:, is_selected]
         orders = [np.argsort(-row) for row in top]
         return cls(top, orders, np.full(top.shape[1], math.nan), design.spending, flips)
 

@@ -240,8 +240,8 @@ def store_replies(
 def rows(store: Store, states: Sequence[str] = ()) -> list[BatchRow]:
     """Lists the batches in these states (all by default), oldest first."""
     marks = ",".join("?" * len(states))
-    where = f" WHERE state IN ({marks})" if states else ""
-    query = f"SELECT {_COLUMNS} FROM batches{where} ORDER BY since, key"
+    condition = f" WHERE state IN ({marks})" if states else ""
+    query = f"SELECT {_COLUMNS} FROM batches{condition} ORDER BY since, key"
     return [_batch(store, row) for row in store.rows(query, tuple(states))]
 
 

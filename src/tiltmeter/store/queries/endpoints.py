@@ -47,8 +47,8 @@ def lines(store: Store) -> Iterator[tuple[str, str]]:
             f"{name}: {_text(record[key])}" for key, name in NAMES.items() if record.get(key)
         )
         facts_joined = "; ".join(facts_told)
-        unknown = "" if record.get("hidden_prompt") is not None else "hidden system prompt: unknown"
-        yield model, "; ".join(filter(None, (facts_joined, _thought(store, model), unknown)))
+        missing = "" if record.get("hidden_prompt") is not None else "hidden system prompt: unknown"
+        yield model, "; ".join(filter(None, (facts_joined, _thought(store, model), missing)))
 
 
 def _thought(store: Store, model: str) -> str:

@@ -23,7 +23,7 @@ JOIN trials t ON t.n = l.n GROUP BY 1, 2, 3"""
 
 
 class Labelled(NamedTuple):
-    """Progress of an annotator: its labelled outputs, and all, of a subject in a mode."""
+    """An annotator's progress in a subject's mode: outputs that it labelled, and all outputs."""
 
     subject: str
     mode: str
@@ -61,13 +61,13 @@ def by_output(store: Store) -> Iterator[OutputLabels]:
     SQLite groups the labels of an output, since a row costs more in Python than a label, and
     returns words as integers, since many labels share them.
     """
-    single = labels.with_weights(store)
+    names = labels.with_weights(store)
     rows = store.rows(
         "SELECT n, json_group_array(annotator_0), json_group_array(attribute_0),"
         " json_group_array(value_0), 1.0 FROM (SELECT n, annotator_0, attribute_0, value_0 FROM"
-        f" labels WHERE current AND annotator_0 NOT IN ({_numbers(single)})"
+        f" labels WHERE current AND annotator_0 NOT IN ({_numbers(names)})"
         " ORDER BY n, annotator_0, attribute_0, value_0) GROUP BY n",
-        single,
+        names,
     )
     return map(OutputLabels._make, rows)
 
@@ -178,9 +178,9 @@ def iter_values(store: Store, attribute: str) -> Iterator[Sequence[str]]:
     """Yields an attribute's labels and the votes for it, by output, as columns of integers: trial,
     annotator, 1 for a vote, value.
     """
-    voted = "attribute_0 <> (SELECT n FROM words WHERE text = ?)"
+    is_vote = "attribute_0 <> (SELECT n FROM words WHERE text = ?)"
     source = f"FROM labels WHERE current AND attribute_0 IN ({_numbers(('',) * 2)})"
-    columns, names = ("n", "annotator_0", voted, "value_0"), (attribute, attribute + VOTE)
+    columns, names = ("n", "annotator_0", is_vote, "value_0"), (attribute, attribute + VOTE)
     return integer_columns(store, columns, f"{source} AND n BETWEEN ? AND ?", (attribute, *names))
 
 

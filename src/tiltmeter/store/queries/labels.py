@@ -169,8 +169,8 @@ def with_weights(store: Store) -> list[str]:
 
 def attributes_with_several(store: Store) -> set[str]:
     """Returns attributes of which an output can have several values, without votes."""
-    ranked = [sort for sort in sorts(store) if sort.current and sort.ranked]
-    return {sort.attribute for sort in ranked if not sort.attribute.endswith(VOTE)}
+    sorts_ranked = [sort for sort in sorts(store) if sort.current and sort.ranked]
+    return {sort.attribute for sort in sorts_ranked if not sort.attribute.endswith(VOTE)}
 
 
 # labels of machines
@@ -183,11 +183,11 @@ def of_annotator(
     all; columns are JSON arrays over these labels, since a row costs more in Python than a label.
     """
     arrays = ", ".join(f"json_group_array({name})" for name in columns)
-    which = f" AND a.text IN ({','.join('?' * len(attributes))})" if attributes else ""
+    condition = f" AND a.text IN ({','.join('?' * len(attributes))})" if attributes else ""
     return store.rows(
         f"SELECT n, output, {arrays} FROM (SELECT l.n, l.output, a.text AS attribute, v.text AS"
         " value, l.weight FROM labels l CROSS JOIN words a ON a.n = l.attribute_0 CROSS JOIN words"
-        f" v ON v.n = l.value_0 WHERE l.current AND l.annotator_0 = {number_of('?')}{which}"
+        f" v ON v.n = l.value_0 WHERE l.current AND l.annotator_0 = {number_of('?')}{condition}"
         " ORDER BY l.n, a.text, v.text, l.weight, l.position) GROUP BY n",
         (annotator, *attributes),
     )
@@ -303,10 +303,10 @@ def comparable(store: Store, *, people: bool) -> Iterator[StoredLabel]:
     output and annotator: of stored outputs, one value each; no votes, no adjudications.
     """
     who = _UNDECIDED if people else f"{BY_MACHINES} AND annotator <> '{MAJORITY}'"
-    where = f"""weight > 0 AND {who} AND {_IS_NO_VOTE}
+    condition = f"""weight > 0 AND {who} AND {_IS_NO_VOTE}
   AND attribute NOT IN (SELECT attribute FROM labels WHERE current AND position > 0)
   AND n IN (SELECT n FROM outputs) ORDER BY attribute, n, annotator"""
-    return _current(store, where)
+    return _current(store, condition)
 
 
 def value(store: Store, output: str, annotator: str, attribute: str) -> str:

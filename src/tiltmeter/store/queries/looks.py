@@ -29,8 +29,8 @@ def plan(store: Store) -> str:
 def is_planned_late(store: Store) -> bool:
     """True if the plan is dated after a look."""
     query = "SELECT max(date) FROM artefacts WHERE kind=? UNION ALL SELECT min(date)"
-    (planned,), (looked,) = store.rows(f"{query} FROM artefacts WHERE kind=?", (PLAN, LOOK))
-    return bool(planned and looked and planned > looked)
+    (plan_date,), (look_date,) = store.rows(f"{query} FROM artefacts WHERE kind=?", (PLAN, LOOK))
+    return bool(plan_date and look_date and plan_date > look_date)
 
 
 def keep_look(store: Store, number: int, look: Json) -> None:

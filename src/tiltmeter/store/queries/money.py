@@ -31,9 +31,9 @@ def money(store: Store) -> list[Money]:
         "SELECT model, count(*), sum(cost), avg(cost) FROM calls WHERE outcome IS NOT NULL"
         " GROUP BY model"
     )
-    answered = list(store.rows(query))
-    means: dict[str, float | None] = {model: mean for model, _, _, mean in answered}
-    lines = [Money(COLLECTED, model, n, sum_, sum_ or 0.0) for model, n, sum_, _ in answered]
+    rows = list(store.rows(query))
+    means: dict[str, float | None] = {model: mean for model, _, _, mean in rows}
+    lines = [Money(COLLECTED, model, n, sum_, sum_ or 0.0) for model, n, sum_, _ in rows]
     lines += _of_batches(store, means)
     query = (
         "SELECT model, count(*) FROM calls WHERE outcome IS NULL AND remote_id IS NOT NULL"

@@ -68,10 +68,10 @@ def fingerprint(store: Store) -> str:
     million labels take .25 CPU s; the hash is cached until something is written.
     """
     state = store.state()
-    remembered = _KNOWN.get(store.path)
-    if remembered is None or remembered[0] != state:
-        remembered = _KNOWN[store.path] = state, _compute(store, state[0])
-    return remembered[1]
+    cached = _KNOWN.get(store.path)
+    if cached is None or cached[0] != state:
+        cached = _KNOWN[store.path] = state, _compute(store, state[0])
+    return cached[1]
 
 
 def _compute(store: Store, files: Files) -> str:

@@ -76,10 +76,10 @@ def design_texts(
     store: Store, columns: Sequence[str], rows: Sequence[Sequence[int]]
 ) -> list[tuple[str, ...]]:
     """Returns the texts behind the integers of some columns of trials, one tuple per row."""
-    asked, unpacker = public_columns("trials", "t"), Unpacker(store)
+    columns_of_view, unpacker = public_columns("trials", "t"), Unpacker(store)
     stored = zip(*rows, strict=True) if rows else ((),) * len(columns)
     texts = [
-        unpacker.column(asked[name].kind, [numbers])
+        unpacker.column(columns_of_view[name].kind, [numbers])
         for name, numbers in zip(columns, stored, strict=True)
     ]
     return list(zip(*texts, strict=True))

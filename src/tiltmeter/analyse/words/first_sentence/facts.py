@@ -123,7 +123,7 @@ class ClaimFacts:
 
     @property
     def unnamed(self) -> bool:
-        """True if a claim over many cells tilts but names none of them."""
+        """True if a claim over many cells tilts but names no cell."""
         return self.tilts and self.row.cells is not None and not self.row.cells["named"]
 
     @property
