@@ -301,6 +301,21 @@ def test_words_that_are_said_count_and_length_only_if_asked(
     assert "length" in capsys.readouterr().out.partition("\n\n")[0]
 
 
+def test_the_cue_is_the_column_with_the_fewest_values(folder: Path) -> None:
+    """As Excel in Germany writes it, with twelve jobs in the first column."""
+    jobs = [f"Beruf {letter}" for letter in "ABCDEFGHIJKL"]
+    cells = [("Beruf", "Geschlecht", "Frage")] + [
+        (job, sex, f"{who} Schmidt bewirbt sich ({job}). Sagen Sie „angenommen“ oder „abgelehnt“.")
+        for job in jobs
+        for sex, who in (("w", "Frau"), ("m", "Herr"))
+    ]
+    (folder / "p.csv").write_bytes("\r\n".join(map(";".join, cells)).encode("cp1252"))
+    assert main(["init", "p.toml", "--from", "p.csv"]) == 0
+    protocol = registry.protocol("p.toml")
+    assert (protocol.item, len(protocol.levels["Beruf"])) == ("Beruf", 12)
+    assert protocol.measures[0].contrast == {"factor": "Geschlecht", "level": "w", "baseline": "m"}
+
+
 @pytest.mark.parametrize("kind", ["xlsx", "ods", "jsonl", "pandas"])
 def test_a_table_of_any_kind_becomes_an_audit(kind: str, folder: Path) -> None:
     """What is no CSV, or has a column that no slot can name, is written beside as CSV."""

@@ -243,10 +243,16 @@ def _cue(rows: Sequence[Row], columns: Sequence[str], items: Sequence[str]) -> s
 
 
 def _few_valued(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
-    """Returns the columns that may be the cue, likeliest first."""
+    """Returns the columns that may be the cue, likeliest first: a usual name of a cue, then no
+    usual name of an item, then fewest values.
+    """
     most = min(MAX_LEVELS, len(rows) // 2)
     named = _named_so(columns, CUES)
-    return [name for name in named if 2 <= len({row[name] for row in rows}) <= most]
+    values = {name: len({row[name] for row in rows}) for name in named}
+    few = [name for name in named if 2 <= values[name] <= most]
+    return sorted(
+        few, key=lambda n: (0,) if n.lower() in CUES else (1, n.lower() in ITEMS, values[n])
+    )
 
 
 def _item(rows: Sequence[Row], cue: str, columns: Sequence[str]) -> str:
