@@ -96,7 +96,7 @@ class Decisions:
         )
 
     def _says(self, clause: MarkedClause, before: MarkedClause | None, prompt: str) -> set[bool]:
-        """Returns {True} for yes, {False} for no, or set(). before: the preceding clause."""
+        """Returns {True} if a clause says yes, {False} if no, else set(). before: the previous."""
         has = self._language.has
         if clause.question or clause.barred or has(clause.text, "asks_back"):
             return set()

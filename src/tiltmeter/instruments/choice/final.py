@@ -178,7 +178,7 @@ class Final:
         return first and 0 < len(rest) < 3 and is_unspaced(rest[0])
 
     def _order(self, told: str, prompt: str) -> tuple[dict[int, str], dict[int, str]]:
-        """Returns {position: option} by the order in the prompt, and another by a list's labels."""
+        """Returns two {position: option}: by order in the prompt, and by the labels of a list."""
         order, labelled = self._asked(prompt)
         return order, self._labels(self._marker.mark(told)) or labelled
 

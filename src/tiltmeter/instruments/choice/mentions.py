@@ -125,7 +125,7 @@ class Marker:
         ]
 
     def without(self, canonical: str, prompt: str) -> str:
-        """Removes repeated sentences of the prompt that name an option."""
+        """Removes the prompt's sentences that name an option from an answer that repeats them."""
         for sentence in self._asked(prompt) if prompt else ():
             canonical = canonical.replace(sentence, " ")
         return canonical

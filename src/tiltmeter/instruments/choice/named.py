@@ -124,8 +124,8 @@ class OnlyNamed:
         self, canonical: str, clauses: Sequence[MarkedClause], quoted: Collection[str] = ()
     ) -> str:
         """Returns the only option named in a clause without condition, reason, doubt or negation;
-        else "". Answers of several sentences are read so only in languages whose pack has "named"
-        phrases (English). Pronouns and words such as "no" occur in any sentence, so they count only
+        else "". Answers of several sentences are read so only in languages whose pack sets
+        `named = true`. Pronouns and words such as "no" occur in any sentence, so they count only
         at an end of a short answer, or in quotation marks.
         """
         whole = self._language.data.get("named") or len(SENTENCE_OF.findall(canonical.strip())) < 3

@@ -43,7 +43,7 @@ class Statements:
         self._completed = lazy(rf"{self._verb.pattern}{degree_gap}{role('superlative').pattern}")
 
     def of(self, clauses: Sequence[MarkedClause]) -> list[Stated]:
-        """Returns what each clause states."""
+        """Returns the statement of each clause."""
         return [self._states(clause) for clause in clauses]
 
     def final(self, clauses: Sequence[MarkedClause], every: Sequence[Stated]) -> Stated:
@@ -183,7 +183,7 @@ class Statements:
         )
 
     def _doubts(self, clause: MarkedClause) -> bool:
-        """True if a clause is negated and the language's pack has few phrases for choices."""
+        """True if a clause is negated in a language whose pack sets `named = true`."""
         return bool(self._language.data.get("named")) and self.denies(clause)
 
     def value(self, canonical: str, told: str) -> str:

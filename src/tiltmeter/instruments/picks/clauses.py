@@ -82,7 +82,7 @@ class Clauses:
 
     @cached_property
     def _forms(self) -> re.Pattern[str]:
-        """The pattern for the forms of an unspaced language's list, the longest first."""
+        """The pattern of all listed forms, longest first, for a language without spaces."""
         forms = sorted(self.words.forms, key=len, reverse=True)
         return re.compile("|".join(map(re.escape, forms)))
 

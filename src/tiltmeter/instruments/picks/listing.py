@@ -249,7 +249,7 @@ class ListReader:
         return [] if prose or 2 * len(distinct(picks).picks) < self.asked else picks
 
     def _pieces(self, text: str) -> list[Unit]:
-        """Returns a unit per line; per sentence if a line as a whole lists nothing."""
+        """Returns one Unit per line, or per sentence of a line that lists nothing as a whole."""
         units = []
         for line in filter(None, map(str.strip, text.split("\n"))):
             unit = self.entries.units[line]

@@ -160,7 +160,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _about(rest: str, line_up: LineUp) -> tuple[int, ...]:
-    """Returns the people that an entry ranks: the first person named, and those joined to them."""
+    """Returns the people whom an entry ranks: the first named, and people joined to that one."""
     mentions = line_up.mentions(rest)
     people: list[int] = []
     for number, mention in enumerate(mentions):
@@ -315,7 +315,7 @@ def _without_rejected(text: str, line_up: LineUp) -> str:
 
 
 def _run_of_all(text: str, line_up: LineUp) -> list[NameMention]:
-    """Returns the longest run of joined names if it has all people named, at least three, once."""
+    """Returns the longest run of joined names if it names everybody once, at least three people."""
     mentions = line_up.mentions(text)
     runs: list[list[NameMention]] = [mentions[:1]]
     for a, b in pairwise(mentions):

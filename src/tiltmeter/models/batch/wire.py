@@ -133,7 +133,7 @@ class Wire:
             ) from None
 
     async def lines(self, path: str) -> AsyncIterator[Json]:
-        """Yields the JSON of each line at a path, as it streams in; None if it is not JSON."""
+        """Yields each line of the body at a path as JSON, once received; None if it is not JSON."""
         url = self._url(path)
         async with self.connection.stream("GET", url, self._headers) as reply:
             if reply.status != 200:

@@ -37,8 +37,8 @@ def in_words(error: BaseException) -> str:
 
 
 def parameters(function: Function) -> tuple[str, ...]:
-    """Returns the names of a function's arguments. The first is the prompt if its name is unknown.
-    Raises UsageError if another unknown parameter has no default.
+    """Returns the names of a function's parameters; a first one with an unknown name is "prompt".
+    Raises UsageError if any other unknown parameter has no default.
     """
     offered = ("messages", "system", "begin", "seed", "temperature", "top_p", "max_tokens", "size")
     try:
