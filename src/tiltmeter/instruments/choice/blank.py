@@ -139,8 +139,8 @@ class Blank:
     def several(self, canonical: str, prompt: str) -> bool:
         """True if an answer repeats the prompt's sentence with several options in the blank."""
         filled = self._known(prompt).filled
-        said = (self._sentence_in(part, filled) for part, _ in _parts(canonical))
-        return len({filled[sentence] for sentence in said if sentence}) > 1
+        filled_in = (self._sentence_in(part, filled) for part, _ in _parts(canonical))
+        return len({filled[sentence] for sentence in filled_in if sentence}) > 1
 
     def other(self, canonical: str, prompt: str) -> str:
         """Returns an option that is in another case; `neither` for other words in the blank; ""."""
@@ -148,8 +148,8 @@ class Blank:
         parts = [part for part, _ in _parts(canonical)]
         # "… is Ann, the author", also without what follows the comma
         heads = [part.split(" , ")[0] for part, _ in _PART.findall(canonical) if " , " in part]
-        said = [part for part in (*parts, *heads) if filled and not self._names(f"{part} ")]
-        if any(self._fills(part, around) for part in said):
+        unnamed = [part for part in (*parts, *heads) if filled and not self._names(f"{part} ")]
+        if any(self._fills(part, around) for part in unnamed):
             return NEITHER
         if not filled or self._names(canonical):
             return ""
@@ -239,8 +239,8 @@ class Blank:
                 new = [part for part in self._parts_of(form.join(pieces)) if part not in asked]
                 if not new or any(self._rules(part) not in (option, INVALID) for part in new):
                     return Sentences({}, asked, ())
-                said = [part for part in new if self._marker.content(self._marker.mark(part))]
-                for sentence in said:
+                sentences = [part for part in new if self._marker.content(self._marker.mark(part))]
+                for sentence in sentences:
                     word = self._language.canonical(form)
                     frames = [frame for frame in self._around(sentence, word) if any(frame)]
                     around.update(self._with_other_verbs(frames))

@@ -207,9 +207,9 @@ def _of_list(entries: Sequence[Entry], line_up: LineUp) -> Ranking:
         people = entry.people
         written = _WRITTEN.match(_HEAD_ENDS.split(entry.written, maxsplit=1)[0].strip())
         if not people and written:
-            near = line_up.nearest(written[0], taken)
-            people = () if near is None else (near,)
-            added += near is None
+            match = line_up.nearest(written[0], taken)
+            people = () if match is None else (match,)
+            added += match is None
             taken.update(people)
         if people:
             rows.append((entry.number, people))
@@ -325,8 +325,8 @@ def _run_of_all(text: str, line_up: LineUp) -> list[NameMention]:
             runs.append([b])
     longest = max(runs, key=len)
     people = {mention.person for mention in longest}
-    whole = len(people) == len(longest) == len({mention.person for mention in mentions})
-    return longest if whole and len(longest) > 2 else []
+    is_complete = len(people) == len(longest) == len({mention.person for mention in mentions})
+    return longest if is_complete and len(longest) > 2 else []
 
 
 def _between(text: str, line_up: LineUp) -> Iterator[str]:

@@ -182,8 +182,8 @@ async def _lines(reply: ClientResponse, name: str) -> AsyncIterator[bytes]:
     """Yields the lines of a body, without blank ones."""
     rest = bytearray()
     async for chunk in reply.content.iter_chunked(CHUNK_BYTES):
-        *whole, last = chunk.split(b"\n")
-        for line in whole:
+        *lines, last = chunk.split(b"\n")
+        for line in lines:
             rest += line
             if rest.strip():
                 yield bytes(rest)
