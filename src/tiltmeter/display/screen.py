@@ -93,7 +93,7 @@ def _fitted(parts: Sequence[Part], width: int, rows: int) -> list[CutForm]:
 
 
 def left_out(forms: Sequence[CutForm]) -> str:
-    """Says what these forms leave out: `2 more tables, 8 rows`."""
+    """Lists the omissions of these forms, such as `2 more tables, 8 rows`."""
     numbers: dict[str, int] = {}
     for number, noun in (left for form in forms for left in form.left):
         numbers[noun] = numbers.get(noun, 0) + number

@@ -107,8 +107,8 @@ def workers(options: AskOptions) -> Workers | None:
 def with_judges(
     protocol: Protocol, judge: ModelGiven, options: JudgeOptions
 ) -> tuple[ModelGiven, Protocol]:
-    """Returns the judges, and the protocol with the answers that each of them labels. A planted
-    judge of single answers gets the protocol. Raises UsageError if the options conflict.
+    """Returns (judges, protocol); the protocol then says which answers they label: all, unsure or
+    unread ones. Adds the protocol to planted judges of the latter. UsageError if options conflict.
     """
     which, sure, names = options.get("judge_for", ALL), options.get("sure"), model_names(judge)
     if which not in JUDGE_FOR:

@@ -84,7 +84,7 @@ def _is_within(factors: Mapping[str, str], spec: MeasureSpec, claim: Verdict) ->
 
 
 def _hit(spec: MeasureSpec, value: str) -> float | None:
-    """Returns a label's number: 1 or 0 for shares, else its value; None if it does not count."""
+    """Converts a label to a number: 1 or 0 for shares, else its value; None if not counted."""
     if spec.unit in RATIOS or spec.unit != "share":
         try:
             return float(value)

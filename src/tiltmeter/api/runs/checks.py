@@ -165,7 +165,7 @@ def _of_people(store: Store, protocol: Protocol) -> Sequence[str]:
 
 
 def _unread(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Yields a warning if most probability is unreadable: bytes, or too few alternatives."""
+    """Yields a warning per row whose answers' probability cannot be read as any option."""
     for row in estimates:
         unread = row.measure == "captured_mass" and row.value is not None
         if not unread or (row.value or 0.0) >= LITTLE_MASS:

@@ -22,7 +22,7 @@ SHOWN = ("agreement", "Cohen's κ")
 
 
 class EndOfTask(TypedDict):
-    """The end page. agreement, needs: sentences; next: a command; opened: how many prompts were."""
+    """The end page. agreement, needs: sentences; next: a command; opened: prompts opened."""
 
     agreement: list[str]
     needs: list[str]

@@ -86,7 +86,7 @@ class Layout:
 
     @classmethod
     def of(cls, rows: Sequence[str], columns: int, most: int, number: int, page: int) -> Layout:
-        """Lays out page `page` (from 1) of about `number` outputs; most: in the largest cell."""
+        """Lays out a page (from 1) of about `number` outputs. most: samples in the largest cell."""
         together = max(1, columns) * min(max(1, len(rows)), ROWS_TOGETHER)
         samples = max(1, min(most, max(FEWEST_SAMPLES, number // together)))
         height = max(1, number // max(1, columns * samples))

@@ -153,7 +153,7 @@ class LabelColumns:
         return int((~labelled if mask is None else mask & ~labelled).sum())
 
     def own_marks(self, mask: Integers | None) -> tuple[Integers, Integers, Integers]:
-        """Returns, for selected own labels, arrays of row, surprise, 1 if annotators disagree."""
+        """Returns three arrays over the selected own labels: row, surprise, 1 if split (else 0)."""
         rows = self._own_rows(mask)
         return self.places[rows], self._bits[rows], self._split[rows].astype(np.float64)
 

@@ -62,7 +62,7 @@ def rewrite(cell: Mapping[str, str], output: str) -> Rewrite | None:
 
 
 def _changed_places(left: Sequence[str], right: Sequence[str]) -> tuple[set[int], set[int]]:
-    """Returns two sets: the indices of tokens without a counterpart, on the left and the right."""
+    """Returns (indices of left tokens without a counterpart, the same for right tokens)."""
     a = [(n, word) for n, word in enumerate(left) if not word.isspace()]
     b = [(n, word) for n, word in enumerate(right) if not word.isspace()]
     if max(len(a), len(b)) > MOST_WORDS:

@@ -47,7 +47,7 @@ class CueWords:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns by whose values counts are kept apart."""
+        """The columns whose values are counted separately: the words and, if any, their sets."""
         return (self.column, self.sets) if self.sets else (self.column,)
 
     @property

@@ -160,8 +160,8 @@ def _instruments(pictures: bool, graded: bool) -> list[dict[str, Json]]:
 
 
 def _measures(declared: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
-    """Yields each measure, restricted to answers without a mitigation; then, per headline that has
-    a change, the values by mitigation and the change. Measures of a single variant get no change.
+    """Yields each measure, restricted to answers without a mitigation; then, per suitable headline,
+    its values by mitigation and its change by each. Measures of a single variant get no change.
     """
     variants = declared.get("variants", {}).values()
     published = {name for variant in variants for name in variant.get("only", ())}

@@ -301,7 +301,7 @@ def _spread(texts: Sequence[tuple[str, str]], count: Callable[[str], int]) -> Sp
 
 
 def _differing_pairs(texts: Sequence[tuple[str, str]], what: Callable[[str], object]) -> int:
-    """Counts the pairs whose unshared words give different results of `what`."""
+    """Counts pairs in which `what`, applied to the words only one text has, differs by side."""
     split = ((Counter(a.split()), Counter(b.split())) for a, b in texts)
     return sum(
         what(" ".join((a - b).elements())) != what(" ".join((b - a).elements())) for a, b in split

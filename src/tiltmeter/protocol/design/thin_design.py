@@ -60,7 +60,7 @@ def _linked(protocol: Protocol, factor: str) -> set[str]:
 
 
 def asked_columns(protocol: Protocol) -> set[str]:
-    """Finds the columns that a prompt or a picture's path contains, also by way of a column."""
+    """Finds the columns named by slots of prompts and picture paths, or by slots inside these."""
     texts = [protocol.prompt, protocol.system, *(text for _, text, _ in protocol.turns)]
     texts += protocol.pictures
     texts += [mode.begin for mode in protocol.modes.values()]

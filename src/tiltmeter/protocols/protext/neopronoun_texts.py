@@ -166,7 +166,7 @@ def after_adverbs(text: str, tokens: list[re.Match[str]], i: int) -> int | None:
 
 
 def first_verb(text: str, tokens: list[re.Match[str]], i: int) -> tuple[Kind, int, int | None]:
-    """Returns the kind of the verb of a "they", where to read on, and the verb that must agree."""
+    """Returns (kind of the verb of a "they", last index read, index of the verb to change)."""
     plain = [straight(token[0]) for token in tokens[: i + 1]]
     _, _, clitic = plain[i].partition("'")
     if clitic or plain[i] != "they":

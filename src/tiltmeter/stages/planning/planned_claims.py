@@ -100,8 +100,8 @@ def _asked_of(measure: MeasureSpec, cells: Sequence[Row]) -> list[Row]:
 def _with_families(
     protocol: Protocol, part: PlannedGroup, family: int, strata: int
 ) -> Iterator[PlannedGroup]:
-    """Yields the groups of a measure, each with the number of tests that its p is adjusted over:
-    all headline claims of the run for a headline measure's first grouping, else all other groups.
+    """Yields the groups of a measure with the number of tests over which their p is adjusted:
+    `family` in a headline's first grouping, elsewhere the tests of the measure's other groups.
     """
     measure = part.measure
     groupings = list(_groups(protocol, measure, part.cells))
