@@ -82,12 +82,12 @@ def _fitted(parts: Sequence[Part], width: int, rows: int) -> list[CutForm]:
     found = list(shortest)
     used = sum(_brief_height(form, width) for form in shortest)
     for n in sorted(range(len(parts)), key=lambda n: -parts[n].worth):
-        less = _brief_height(shortest[n], width)
-        for place, form in enumerate(parts[n].forms[:-1]):
-            more = _brief_height(form, width) if place else height(form.lines, width)
-            if used + more - less <= rows:
+        old_height = _brief_height(shortest[n], width)
+        for index, form in enumerate(parts[n].forms[:-1]):
+            new_height = _brief_height(form, width) if index else height(form.lines, width)
+            if used + new_height - old_height <= rows:
                 found[n] = form
-                used += more - less
+                used += new_height - old_height
                 break
     return found
 

@@ -47,8 +47,8 @@ def _differences(
     from ...analyse.claims.output_query import MINUS
 
     assert claim.contrast is not None
-    factor, both = next(iter(claim.contrast.items()))
-    level, _, baseline = both.partition(MINUS)
+    factor, levels = next(iter(claim.contrast.items()))
+    level, _, baseline = levels.partition(MINUS)
     sums: dict[str, dict[str, list[float]]] = {}
     prompts: dict[str, set[str]] = {}
     for factors, prompt, value, weight in label_sets.with_prompts(

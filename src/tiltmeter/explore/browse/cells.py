@@ -46,9 +46,9 @@ def colours(index: Index, attribute: str) -> dict[str, str]:
     }
     used = len(classes)
     for value in (value for value in values if value not in classes):
-        coloured = value not in OUTCOMES and used < MOST_COLOURS
-        classes[value] = f"c{used}" if coloured else f"g{(len(classes) - used) % 4}"
-        used += coloured
+        has_colour = value not in OUTCOMES and used < MOST_COLOURS
+        classes[value] = f"c{used}" if has_colour else f"g{(len(classes) - used) % 4}"
+        used += has_colour
     return classes | {NONE: "g3"}
 
 

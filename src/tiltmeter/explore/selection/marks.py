@@ -51,13 +51,13 @@ def rewrite(cell: Mapping[str, str], output: str) -> Rewrite | None:
     if not {"text", "theme", "noun"} <= cell.keys():
         return None
     original = cell["text"]
-    who = person(cell["theme"], cell["noun"], original)
+    main_person = person(cell["theme"], cell["noun"], original)
     facts = told_of(cell) if "pronoun" in cell else NOTHING
     left, right = _TOKEN.findall(original), _TOKEN.findall(output)
     gone, new = _changed_places(left, right)
     return Rewrite(
-        tuple(_pieces(left, gone, mentions(original, who))),
-        tuple(_pieces(right, new, mentions(output, who, facts))),
+        tuple(_pieces(left, gone, mentions(original, main_person))),
+        tuple(_pieces(right, new, mentions(output, main_person, facts))),
     )
 
 

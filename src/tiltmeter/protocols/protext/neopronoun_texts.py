@@ -283,13 +283,13 @@ def neopronoun_version(text: str, name: str, *, notes: Mapping[str, bool] | None
     tokens = list(WORD.finditer(text))
     for i, token in enumerate(tokens):
         base = straight(token[0]).partition("'")[0]
-        clipped = base == "em" and text[: token.start()].endswith(("'", "\u2019"))  # 'em
-        if base not in FORMS or (base == "em" and not clipped):
+        is_cut = base == "em" and text[: token.start()].endswith(("'", "\u2019"))  # 'em
+        if base not in FORMS or (base == "em" and not is_cut):
             continue
         verb = after_adverbs(text, tokens, i + 1)
-        follows = verb is not None and is_participle(straight(tokens[verb][0]))
+        is_past = verb is not None and is_participle(straight(tokens[verb][0]))
         edits.append(
-            (token.start() - clipped, token.end(), replace_form(token[0], pronouns, follows))
+            (token.start() - is_cut, token.end(), replace_form(token[0], pronouns, is_past))
         )
     for start, end, new in sorted(edits, reverse=True):
         text = text[:start] + new + text[end:]

@@ -107,10 +107,10 @@ def _with_families(
     groupings = list(_groups(protocol, measure, part.cells))
     tests_here = tests_of(measure, part.labels)
     others = sum(number for _, _, number in groupings[measure.headline :])
-    for place, (group, cells, _) in enumerate(groupings):
-        leads = measure.headline and place == 0
-        tests = family if leads else others * tests_here * strata
-        yield replace(part, group=group, cells=cells, tests=tests, whole=place == 0)
+    for index, (group, cells, _) in enumerate(groupings):
+        is_leading = measure.headline and index == 0
+        tests = family if is_leading else others * tests_here * strata
+        yield replace(part, group=group, cells=cells, tests=tests, whole=index == 0)
 
 
 def labels_of(protocol: Protocol, measure: MeasureSpec, language: str) -> Labels:
