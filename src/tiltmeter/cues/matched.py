@@ -55,8 +55,8 @@ class Picker:
         self._chosen: dict[tuple[str, str], MatchedNames] = {}
 
     def pick(self, attribute: str, person: str) -> MatchedNames:
-        """Returns the set for a person: the one that contains the name, else one chosen by hash
-        whose names the text does not have.
+        """Returns a person's set of names: the set that contains the person's name; else one
+        chosen by hash, if possible a set of whose names the text has none.
         """
         key = attribute, person.casefold()
         if key not in self._chosen:

@@ -53,8 +53,8 @@ class GoldPair(NamedTuple):
 
 class GoldSample(TypedDict):
     """Outputs that were sampled for annotation, as the run stores them. by: the factors by which
-    the sample was stratified; number: of outputs in the sample; of: number of outputs that could be
-    sampled; outputs: {output: (weight, reason for sampling it)}.
+    the sample was stratified; number: the size of the sample; of: the number of outputs that could
+    be sampled; outputs: {output: (weight, reason for sampling it)}.
     """
 
     attribute: str
@@ -164,9 +164,9 @@ def annotators(store: Store) -> set[str]:
 
 
 def voices(store: Store) -> dict[str, dict[str, frozenset[str]]]:
-    """Returns {attribute: {name: people whose labels are to be used alone}}. With two people a name
-    stands for each of them; with three or more, for all but one. Leaves out attributes that one
-    person labelled."""
+    """Returns {attribute: {name: people}}, groups whose labels are to be used alone: each person if
+    two labelled the attribute; all but one, called "without NAME", if more did. Leaves out
+    attributes that only one person labelled."""
     people: dict[str, set[str]] = defaultdict(set)
     for annotator, attribute in labels.people_attributes(store):
         people[attribute].add(annotator.removesuffix(ADJUDICATED))
@@ -205,7 +205,7 @@ def truths(
 
 
 def pairs(store: Store, people: Collection[str] | None = None) -> list[GoldPair]:
-    """Pairs each gold value with the machines' labels of the output, except read probabilities."""
+    """Pairs gold values with machines' labels of the same output and attribute, of weight 1."""
     known = truths(store, people)
     if not known:
         return []

@@ -267,10 +267,10 @@ def people(
 def dissenting(
     said: Mapping[str, Mapping[str, str]], names: Sequence[str]
 ) -> Iterator[tuple[str, int, int]]:
-    """Yields (person, outputs, fewest) of people who contradict all others, while these agree, more
-    often than the least dissenting person (`fewest`). With equal care both are equally likely to:
-    exact binomial, adjusted for all pairs. By hand: 8 and 0 times, among 3 people: p = 1/256·6 =
-    .023."""
+    """Yields (person, number of outputs on which this person contradicts all others, who agree; the
+    fewest such outputs of anybody) if the numbers differ significantly. Null: each of the two is
+    equally likely to dissent; exact binomial, adjusted for all pairs. By hand: 8 and 0 times, among
+    3 people: p = 1/256·6 = .023."""
     alone = Counter(dict.fromkeys(names, 0))
     for each in said.values():
         if len(each) < len(names) or len(names) <= 2:

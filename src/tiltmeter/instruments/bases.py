@@ -236,8 +236,8 @@ class PictureParser(Parser):
 
 
 class Comparer(Parser):
-    """A parser that compares an output with the others of the run; it labels only after `meet` has
-    passed it all of them.
+    """A parser that compares each output with the other outputs of the run, and so labels only
+    after `meet` has stored them all.
     """
 
     has_met: bool = False

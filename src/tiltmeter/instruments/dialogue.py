@@ -123,9 +123,9 @@ def _find_speeches(lines: Sequence[Line], known: Speakers) -> tuple[list[str], b
     if len(marked) > 1:
         return marked, True, ""
     if marked:
-        whole = (f"{label}: {text}" if label else text for _, label, text in lines)
+        all_lines = (f"{label}: {text}" if label else text for _, label, text in lines)
         again = _labelled_lines(
-            [_line(part, known) for line in whole for part in known.patterns["any"].split(line)]
+            [_line(part, known) for line in all_lines for part in known.patterns["any"].split(line)]
         )
         if len(again) > 1:
             return again, True, ""

@@ -28,7 +28,7 @@ class People(Instrument):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """Returns {attribute: the values of the settings}."""
+        """Returns {attribute: the values listed in the setting `values`}."""
         return {spec.attribute: list(spec.settings["values"])}
 
     def reads(self, exact: bool) -> bool:

@@ -55,7 +55,7 @@ class Pack(NamedTuple):
         return strings(self.words.get(name, self.people.get(name, ())))
 
     def replies(self, instrument: str, expected: str) -> list[str]:
-        """Lists the replies of answers.csv that should get one label, for planted models."""
+        """Lists the replies of answers.csv that an instrument should label `expected`."""
         return [
             row.reply
             for row in self.answers

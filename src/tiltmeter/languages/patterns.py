@@ -11,7 +11,7 @@ from typing import Any, cast
 
 
 class _Lazy:
-    """A stand-in for a pattern: its text, and what it is asked for from its first use on."""
+    """A stand-in that compiles its pattern at the first use, and then acts as this pattern."""
 
     def __init__(self, pattern: str, flags: int) -> None:
         self.pattern, self._flags = pattern, flags

@@ -33,8 +33,8 @@ class Rate(NamedTuple):
 class ErrorRates(NamedTuple):
     """The measured errors of a judge.
 
-    on: the data on which it was measured, as the end of a sentence. method: the judge's rule; a
-    rule that has changed since has another name. package: the package that was measured, `NAME
+    on: the data on which it was measured, as the end of a sentence. method: the name of the
+    judge's rule; a changed rule gets a new name. package: the package that was measured, `NAME
     VERSION`.
     """
 

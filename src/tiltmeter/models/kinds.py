@@ -130,11 +130,11 @@ def refuse_without_kind(name: str, has_colon: bool) -> None:
     if Path(name).suffix in FILES:
         raise UsageError(f"There is no file {name}. A file of answers is named: file:PATH")
     by_name = {row.partition(":")[2]: row for row in table.rows()}
-    near = difflib.get_close_matches(name, by_name, 1, 0.8)
+    matches = difflib.get_close_matches(name, by_name, 1, 0.8)
     families = {"gpt": "openai", "o1": "openai", "claude": "anthropic", "gemini": "gemini"}
     family = next((kind for start, kind in families.items() if name.startswith(start)), "")
-    if near or family:
-        suggestion = by_name[near[0]] if near else f"{family}:{name}"
+    if matches or family:
+        suggestion = by_name[matches[0]] if matches else f"{family}:{name}"
         raise UsageError(
             f"A model is KIND:NAME. Did you mean '{suggestion}'? Type: tiltmeter ls models"
         )

@@ -77,7 +77,7 @@ class Servers(Model):
         self._last = 0
 
     def check(self, request: Request) -> None:
-        """Raises Incapable if the first server's model does so."""
+        """Raises Incapable if the first server's model cannot serve the request."""
         self._servers[0].model.check(request)
 
     def sends_temperature(self, request: Request) -> bool:

@@ -169,7 +169,7 @@ _RANGES = {
 
 
 def plain_settings(given: dict[str, str], text: str) -> Settings:
-    """Parses all subjects' common settings and removes them from `given`. Raises UsageError."""
+    """Parses and removes from `given` the settings common to all subjects. Raises UsageError."""
     named = [key for key in given if key in DEFAULTS]
     values = {key: parse_value("planted", key, given.pop(key), DEFAULTS[key]) for key in named}
     settings = Settings(text=text, **values)  # type: ignore[arg-type]

@@ -37,8 +37,8 @@ def rows_of_cells(
     width = len(header)
     while header and not header[-1]:
         header.pop()
-    counted = len(header) > 1 and header[0] in _INDEX
-    named = header[1:] if counted and not header[0] else header
+    has_numbers = len(header) > 1 and header[0] in _INDEX
+    named = header[1:] if has_numbers and not header[0] else header
     _refuse_header(named, needs)
     number = 0
     for line, cells in lines:
@@ -51,8 +51,8 @@ def rows_of_cells(
             )
         if any(cells[len(header) :]):
             raise BadTable(f"line {line} has a cell in a column without a name.")
-        counted = counted and cells[0] in (str(number), str(number + 1))
-        if not header[0] and not counted:
+        has_numbers = has_numbers and cells[0] in (str(number), str(number + 1))
+        if not header[0] and not has_numbers:
             raise BadTable(f"line {line} has a cell in a column without a name.")
         missing = [""] * (len(header) - len(cells))
         row = dict(zip(header, [*cells[: len(header)], *missing], strict=True))

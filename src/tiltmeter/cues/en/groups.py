@@ -194,7 +194,7 @@ def _about_group(attribute: str) -> re.Pattern[str]:
 
 
 def _conditions(text: str) -> Iterator[Cue]:
-    """Yields cues that name a disability after a person; they are dropped with the space before."""
+    """Yields disabilities named after a person, as cues that the other version leaves out."""
     for match in _CONDITION.finditer(text):
         new = like(match[1], _PERSONS[match[1].lower()]) if match[1] else ""
         start = match.start() if new else match.start() - 1

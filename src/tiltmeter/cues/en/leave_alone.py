@@ -96,7 +96,7 @@ def matter(text: str, attribute: str) -> str:
 
 
 def reason_beside_cues(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -> str:
-    """Returns why a prompt's cues may not be those of a private person; "" if they are."""
+    """Returns the reason why a prompt's cues may not concern a private person, or ""."""
     return (
         _fact_about(text, cues)
         or _title(text, cues)
@@ -121,7 +121,7 @@ def _nobody_named(text: str, cues: Sequence[Cue]) -> str:
 def reason_without_cues(
     text: str, attribute: str, spans: Sequence[tuple[int, int]], because: str
 ) -> str:
-    """Returns why a prompt without a cue may still be about somebody's group; "" if it is not."""
+    """Returns the reason why a prompt without cues may still concern somebody's group, or ""."""
     for quoted in _QUOTED.finditer(text) if attribute == "race" else ():
         if _RACE_IN_TITLE.search(quoted.group()):
             return f"perhaps a title: {quoted.group()}"

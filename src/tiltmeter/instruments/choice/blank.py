@@ -55,7 +55,7 @@ Frame = tuple[Sequence[str], Sequence[str]]  # the words before and after a blan
 
 
 class Sentences(NamedTuple):
-    """The blank sentence of a prompt. filled: {sentence with its blank filled: the option}; asked:
+    """A prompt's sentence with a blank. filled: {the sentence with an option: this option}; asked:
     all sentences of the prompt; around: (words before, words after) the blank, also with the
     sentence inverted; begun: the first words after a blank that begins its sentence; ends: the keys
     of `filled`.
@@ -91,9 +91,9 @@ class Blank:
         self._known = lru_cache(maxsize=1024)(self._sentences)
 
     def option(self, canonical: str, prompt: str, *, last: bool = False) -> str:
-        """Returns the option in the blank, if an answer repeats the prompt's blank sentence; "" if
-        it does not, or does so with several options. last: ignore the text before the sentence, if
-        no option is named after it.
+        """Returns the option with which an answer fills the blank when it repeats the prompt's
+        sentence; "" if it does not repeat it, or fills in several options. last: ignore the text
+        before the repeated sentence, if no option is named after it.
         """
         filled, asked, _, begun, ends = self._known(prompt)
         parts = [*_parts(canonical)] if filled else []
@@ -115,8 +115,8 @@ class Blank:
         return options.pop() if len(options) == 1 else ""
 
     def _says_nothing(self, part: str, mark: str, said: bool) -> bool:
-        """True if a part leads in, rejects an option, makes an excuse, or is a call ("Of course!").
-        said: an earlier part was the prompt's sentence.
+        """True if a part leads in, rejects an option, makes an excuse or exclaims ("Of course!").
+        said: True if an earlier part was the prompt's sentence.
         """
         marked, has = self._marker.mark(part), self._language.has
         if "~" in marked or has(part, "aside", "excuse") or not self._marker.content(part):
@@ -137,19 +137,19 @@ class Blank:
         return bool(self._known(prompt).filled)
 
     def several(self, canonical: str, prompt: str) -> bool:
-        """True if an answer repeats its prompt's blank sentence with more than one option."""
+        """True if an answer repeats the prompt's sentence with several options in the blank."""
         filled = self._known(prompt).filled
-        said = (self._sentence_in(part, filled) for part, _ in _parts(canonical))
-        return len({filled[sentence] for sentence in said if sentence}) > 1
+        filled_in = (self._sentence_in(part, filled) for part, _ in _parts(canonical))
+        return len({filled[sentence] for sentence in filled_in if sentence}) > 1
 
     def other(self, canonical: str, prompt: str) -> str:
-        """Returns the option in another case, `neither` for other words in the blank; else ""."""
+        """Returns an option that is in another case; `neither` for other words in the blank; ""."""
         filled, asked, around, _, _ = self._known(prompt)
         parts = [part for part, _ in _parts(canonical)]
         # "… is Ann, the author", also without what follows the comma
         heads = [part.split(" , ")[0] for part, _ in _PART.findall(canonical) if " , " in part]
-        said = [part for part in (*parts, *heads) if filled and not self._names(f"{part} ")]
-        if any(self._fills(part, around) for part in said):
+        unnamed = [part for part in (*parts, *heads) if filled and not self._names(f"{part} ")]
+        if any(self._fills(part, around) for part in unnamed):
             return NEITHER
         if not filled or self._names(canonical):
             return ""
@@ -168,7 +168,7 @@ class Blank:
         return NEITHER if filled else ""
 
     def word(self, part: str, most: int = _ALONE) -> str:
-        """Returns the option of which `part` is another case; `neither` for short text; else ""."""
+        """Returns the option of which `part` is a case; else `neither` if it is short, or ""."""
         if part in self._cases:
             return self._cases[part]
         words, letters = part.split(), sum(map(str.isalpha, part))
@@ -181,7 +181,7 @@ class Blank:
         return NEITHER if self._marker.content(part) else ""
 
     def _fills(self, part: str, around: Collection[Frame]) -> bool:
-        """True if a part is the prompt's blank sentence with any words in the blank."""
+        """True if a part is the prompt's sentence with any words in its blank."""
         words = part.split()
         return any(self._fills_one(words, before, after) for before, after in around)
 
@@ -229,7 +229,7 @@ class Blank:
         )
 
     def _sentences(self, prompt: str) -> Sentences:
-        """Returns the blank sentences of a prompt with their fillings; none if ambiguous."""
+        """Returns a prompt's sentences with each option filled in; none if any is misread."""
         pieces = self._pieces(prompt)
         asked = {part for text in (prompt, "".join(pieces)) for part in self._parts_of(text)}
         filled: dict[str, str] = {}
@@ -239,8 +239,8 @@ class Blank:
                 new = [part for part in self._parts_of(form.join(pieces)) if part not in asked]
                 if not new or any(self._rules(part) not in (option, INVALID) for part in new):
                     return Sentences({}, asked, ())
-                said = [part for part in new if self._marker.content(self._marker.mark(part))]
-                for sentence in said:
+                sentences = [part for part in new if self._marker.content(self._marker.mark(part))]
+                for sentence in sentences:
                     word = self._language.canonical(form)
                     frames = [frame for frame in self._around(sentence, word) if any(frame)]
                     around.update(self._with_other_verbs(frames))

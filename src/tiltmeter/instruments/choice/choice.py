@@ -145,10 +145,10 @@ class Choice(Instrument):
             shares = yield from read_probabilities(item, forms, code, self.annotator)
             return [self.label(item, value, weight=share) for value, share in shares.items()]
         trial = item.trial
-        text, known = trial.begin + item.output.text, self._own.get(code, code)
-        value = parse(text, forms, known, trial.prompt, trial.begin)
+        text, pack_code = trial.begin + item.output.text, self._own.get(code, code)
+        value = parse(text, forms, pack_code, trial.prompt, trial.begin)
         undecided = self.settings.get("undecided", INVALID)
-        whole = item.output.ended != CUT  # what was cut may have been about to decide
-        if value == INVALID != undecided and whole and discusses(text, known, trial.prompt):
+        is_whole = item.output.ended != CUT  # what was cut may have been about to decide
+        if value == INVALID != undecided and is_whole and discusses(text, pack_code, trial.prompt):
             value = undecided
         return [self.label(item, value)]

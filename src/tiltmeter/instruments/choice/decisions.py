@@ -55,9 +55,9 @@ class Decisions:
 
     def elsewhere(self, canonical: str) -> str:
         """Returns `other_language` if an answer begins with a yes or no of another language."""
-        own = (word for role in ("yes", "no") for word in self._language.pack.list_of(role))
+        own_words = (word for role in ("yes", "no") for word in self._language.pack.list_of(role))
         first = {*canonical.split(" ", 2)[1:2]}
-        return OTHER_LANGUAGE if (first & _yes_and_no()) - {*own} else ""
+        return OTHER_LANGUAGE if (first & _yes_and_no()) - {*own_words} else ""
 
     def option(self, clauses: Sequence[MarkedClause], prompt: str) -> str:
         """Returns the option if an answer decides without yes or no ("I would grant it", "Denied";
@@ -80,7 +80,7 @@ class Decisions:
             if clause.question and after and self._only_denies(after):  # "Deny it? Not at all."
                 decided |= {not meant for meant in self._meant(clause)}
             elif not (before and self._weighs(before) and before.sentence == clause.sentence):
-                decided |= self._says(clause, before, prompt)
+                decided |= self._verdict(clause, before, prompt)
         option = self._yes_no[not decided.pop()] if len(decided) == 1 else ""
         return "" if option and self._puts_another(option, clauses) else option
 
@@ -88,15 +88,15 @@ class Decisions:
         """True if a clause names the other option in place of a rejected proposal: "I don't agree.
         We should accept".
         """
-        own = str(self._options.index(option))
+        index = str(self._options.index(option))
         return self._by_name and any(
-            {value for value in values(clause.text) if value.isdigit()} - {own}
+            {value for value in values(clause.text) if value.isdigit()} - {index}
             and not (clause.question or clause.barred or self._statements.denies(clause))
             for clause in clauses
         )
 
-    def _says(self, clause: MarkedClause, before: MarkedClause | None, prompt: str) -> set[bool]:
-        """Returns {True} for yes, {False} for no, or set(). before: the preceding clause."""
+    def _verdict(self, clause: MarkedClause, before: MarkedClause | None, prompt: str) -> set[bool]:
+        """Returns {True} if a clause says yes, {False} if no, else set(). before: the previous."""
         has = self._language.has
         if clause.question or clause.barred or has(clause.text, "asks_back"):
             return set()
@@ -136,7 +136,7 @@ class Decisions:
     def _denied_twice(self, clause: MarkedClause) -> bool:
         """True if a clause has two negations, which may cancel each other ("nothing against")."""
         roles = map(self._language.role, DENYING)
-        spans = [found.span() for role in roles for found in role.finditer(clause.text)]
+        spans = [match.span() for role in roles for match in role.finditer(clause.text)]
         return bool(spans) and min(end for _, end in spans) <= max(start for start, _ in spans)
 
     def _only_denies(self, clause: MarkedClause) -> bool:

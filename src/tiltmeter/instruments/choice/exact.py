@@ -162,12 +162,12 @@ class Tree:
 
     def worth(self, number: int) -> list[bytes]:
         """Returns up to `number` open paths, likeliest first, that justify a call."""
-        found = [
-            said
-            for said, path in self.open.items()
+        candidates = [
+            prefix
+            for prefix, path in self.open.items()
             if path.mass >= THRESHOLD and path.depth < DEPTH
         ]
-        return sorted(found, key=lambda said: -self.open[said].mass)[:number]
+        return sorted(candidates, key=lambda prefix: -self.open[prefix].mass)[:number]
 
 
 def read_probabilities(item: Answered, forms: Forms, code: str, annotator: str) -> Asking:
@@ -185,17 +185,17 @@ def read_probabilities(item: Answered, forms: Forms, code: str, annotator: str) 
     tree = Tree(AnswerPlaces(forms, code), trial.subject)
     tree.open[b""] = Path(1.0, 0)
     tree.grow(b"", item.reply.alternatives[0])
-    left = CALLS
-    while paths := tree.worth(left):
-        left -= len(paths)
-        replies = yield [_further(item, said, annotator) for said in paths]
-        for said, reply in zip(paths, replies, strict=True):
+    calls_left = CALLS
+    while paths := tree.worth(calls_left):
+        calls_left -= len(paths)
+        replies = yield [_further(item, prefix, annotator) for prefix in paths]
+        for prefix, reply in zip(paths, replies, strict=True):
             if reply.outcome == ANSWER and reply.alternatives:
-                tree.grow(said, reply.alternatives[0])
+                tree.grow(prefix, reply.alternatives[0])
             else:
-                tree.give_up(said)
-    for said in list(tree.open):
-        tree.give_up(said)
+                tree.give_up(prefix)
+    for prefix in list(tree.open):
+        tree.give_up(prefix)
     order = (*forms, OTHER, UNRESOLVED)
     return {value: tree.shares[value] for value in order if tree.shares[value] > 0}
 

@@ -70,8 +70,8 @@ class Final:
         ends = {verdict for verdict in (*verdicts[:1], *verdicts[-1:]) if verdict[0]}
         advised = {verdict for verdict in verdicts if verdict[1]}
         options = {option for option, _ in advised or ends}
-        known = len(options) == 1 and (advised or ends) & ends
-        return options.pop() if known and not self._marker.turns(told, reserves=True) else ""
+        is_clear = len(options) == 1 and (advised or ends) & ends
+        return options.pop() if is_clear and not self._marker.turns(told, reserves=True) else ""
 
     def _verdict_of(self, marked: str, prompt: str) -> tuple[str, bool]:
         """Returns (option, True if the sentence advises): the only option of a marked sentence that
@@ -81,7 +81,7 @@ class Final:
         if "@" not in marked or "?" in marked:
             return "", False
         turns, has = map(self._language.role, ("contrast", "coordinate")), self._language.has
-        cuts = [found.end() for role in turns for found in role.finditer(marked)]
+        cuts = [match.end() for role in turns for match in role.finditer(marked)]
         marked = marked[max(cuts, default=1) - 1 :]  # "That said, …", "Tea is fine, but …"
         named = values(marked)
         if "~" in marked or len(named) != 1 or not min(named).isdigit():
@@ -106,7 +106,7 @@ class Final:
 
     def _conclusion(self, told: str, several: bool) -> str:
         """Returns the text after the last announcement of a conclusion, or ""."""
-        cuts = [found.span() for found in self._language.role("forced").finditer(told)]
+        cuts = [match.span() for match in self._language.role("forced").finditer(told)]
         cuts += [lead.span() for lead in _LEAD.finditer(told) if self._announces(lead[0])]
         start, end = max(cuts, default=(0, 0))
         before = f" {told[:start].strip()} "
@@ -128,18 +128,18 @@ class Final:
         chooses ("Given the usual reading I choose the former"); else "".
         """
         clauses = [f" {part.strip()} " for part in re.split(r"[.,:?/]", end) if part.strip()]
-        said = [(clause, place) for clause in clauses if (place := self._place(clause))]
-        if not said and (place := self._chosen_place(end)):
-            said = [(clauses[-1], place)]
-        if len({place for _, place in said}) != 1:
+        chosen = [(clause, place) for clause in clauses if (place := self._place(clause))]
+        if not chosen and (place := self._chosen_place(end)):
+            chosen = [(clauses[-1], place)]
+        if len({place for _, place in chosen}) != 1:
             return ""
-        clause, (number, by_label) = said[-1]
+        clause, (number, by_label) = chosen[-1]
         announced = self._language.has(clause, "announce", "approve")
         if clause != clauses[-1] and not announced:  # "Second, it is cheap"
             return ""
         order, labelled = self._order(told, prompt)
-        known = labelled if by_label else labelled or order
-        option = known.get(number, "")
+        options = labelled if by_label else labelled or order
+        option = options.get(number, "")
         return self._options[int(option)] if option else ""
 
     def _chosen_place(self, end: str) -> tuple[int, bool] | None:
@@ -150,7 +150,7 @@ class Final:
             return None
         places = [(n, [*words.finditer(end)]) for n, words in enumerate(self._places)]
         named = [(number, spans[-1]) for number, spans in places if spans]
-        if len(named) != 1 or self._says(end[named[0][1].end() :]):
+        if len(named) != 1 or self._has_content(end[named[0][1].end() :]):
             return None
         return named[0][0], False
 
@@ -158,16 +158,16 @@ class Final:
         """Returns (position, True if it is a label) if a clause has no other content; else None."""
         for number, words in enumerate(self._places):
             rest, count = words.subn(" ", clause)
-            if count == 1 and not self._says(rest):
+            if count == 1 and not self._has_content(rest):
                 return number, False
         for label in self._label.finditer(clause):
             rest = f"{clause[: label.start()]} {clause[label.end() :]}"
-            if not self._says(rest) or self._is_written_on(clause, label):
+            if not self._has_content(rest) or self._is_written_on(clause, label):
                 run = next(run for run in LABELS if label[0] in run)
                 return run.index(label[0]), True
         return None
 
-    def _says(self, rest: str) -> bool:
+    def _has_content(self, rest: str) -> bool:
         """True if a text has content beyond words such as "I choose"."""
         return bool(WORDLESS.sub("", self._beside.sub(" ", f" {rest.strip()} ")))
 
@@ -178,15 +178,15 @@ class Final:
         return first and 0 < len(rest) < 3 and is_unspaced(rest[0])
 
     def _order(self, told: str, prompt: str) -> tuple[dict[int, str], dict[int, str]]:
-        """Returns {position: option} by the order in the prompt, and another by a list's labels."""
+        """Returns two {position: option}: by order in the prompt, and by the labels of a list."""
         order, labelled = self._asked(prompt)
         return order, self._labels(self._marker.mark(told)) or labelled
 
     def _order_of(self, prompt: str) -> tuple[dict[int, str], dict[int, str]]:
         asked = self._marker.mark(self._language.canonical(prompt))
         order = list(dict.fromkeys(re.findall(r"(?<= )@(\d+)(?= )", asked.replace("+", " @"))))
-        whole = len(order) == len(self._options)
-        return (dict(enumerate(order)) if whole else {}), self._labels(asked)
+        names_all = len(order) == len(self._options)
+        return (dict(enumerate(order)) if names_all else {}), self._labels(asked)
 
     def _labels(self, marked: str) -> dict[int, str]:
         """Returns {position: option} if a labelled list has each option once; else {}."""

@@ -56,10 +56,10 @@ def check_slots(declared: Mapping[str, Forms], cells: Sequence[Mapping[str, str]
             ) from None
         if forms is declared.get(code):
             return
-        seen: dict[str, str] = {}
+        options: dict[str, str] = {}
         for option, written in forms.items():
             for form in written:
-                _check_form(form, option, seen, f"forms.{code}", language(code))
+                _check_form(form, option, options, f"forms.{code}", language(code))
 
 
 def check_forms(spec: InstrumentSpec) -> None:
@@ -74,7 +74,7 @@ def check_forms(spec: InstrumentSpec) -> None:
         where = f"instrument {spec.name}: forms.{code}"
         if not isinstance(forms, Mapping) or len(forms) < 2:
             raise ProtocolError(f"{where} needs two options or more, each with a list of forms.")
-        seen: dict[str, str] = {}
+        options: dict[str, str] = {}
         for option, written in forms.items():
             if option in OUTCOMES:
                 raise ProtocolError(
@@ -88,7 +88,7 @@ def check_forms(spec: InstrumentSpec) -> None:
             ):
                 raise ProtocolError(f"{where}.{option} must be a list of words.")
             for form in written:
-                _check_form(form, option, seen, where, language(code))
+                _check_form(form, option, options, where, language(code))
 
 
 def _check_form(form: str, option: str, seen: dict[str, str], where: str, known: Language) -> None:

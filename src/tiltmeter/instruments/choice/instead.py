@@ -74,17 +74,17 @@ class Instead:
         """True if an answer is one sentence that names no option but answers the question: "The dog
         ate it", if asked whether Ann or Ben did.
         """
-        known, one = self._language, len(SENTENCE_OF.findall(told.strip(" .,:/"))) < 3
+        language, one = self._language, len(SENTENCE_OF.findall(told.strip(" .,:/"))) < 3
         if self._decides or self._passing or not (one and told.endswith(". ")):
             return False
         if self._blank.asks(prompt) or MENTION.search(self._marker.mark(told)):
             return False
-        if known.has(told, *DENYING, "decline", "excuse", "both", "aside"):
+        if language.has(told, *DENYING, "decline", "excuse", "both", "aside"):
             return False
-        asked = SENTENCE_OF.findall(known.canonical(prompt))
+        asked = SENTENCE_OF.findall(language.canonical(prompt))
         questions = "".join(part for part in asked if part.endswith("?"))
-        answers = known.has(told, "announce", "approve", "likely", "modal")
-        return answers or refusals.shares_word(told, questions, known)
+        answers = language.has(told, "announce", "approve", "likely", "modal")
+        return answers or refusals.shares_word(told, questions, language)
 
     def begun(self, text: str, begin: str) -> str:
         """Returns the option that a reply completes inside quotation marks opened by `begin`; "" if
@@ -102,9 +102,9 @@ class Instead:
         inside = reply[: closing.start()]
         if self._marker.goes_on(reply[closing.end() :]):
             return ""
-        said = self._language.canonical(without_thought(inside))
-        marked = self._marker.mark(said)
+        words = self._language.canonical(without_thought(inside))
+        marked = self._marker.mark(words)
         if not (named := values(marked)):
-            return self._blank.word(said)
+            return self._blank.word(words)
         alone = len(named) == 1 and min(named).isdigit() and not self._marker.content(marked)
         return self._options[int(min(named))] if alone else ""

@@ -77,10 +77,10 @@ def _described(labels: Sequence[str], prompt: str) -> Mapping[str, str]:
     places: list[tuple[int, int, str]] = []
     for label in labels:
         if is_label(label):
-            found = re.search(rf"(?:^|[\s(（\[]){re.escape(label)}{_MARK}(?=\S)", prompt, re.M)
-            if not found:
+            match = re.search(rf"(?:^|[\s(（\[]){re.escape(label)}{_MARK}(?=\S)", prompt, re.M)
+            if not match:
                 return {}
-            places.append((found.start(), found.end(), label))
+            places.append((match.start(), match.end(), label))
     places.sort()
     ends = [start for start, _, _ in places[1:]] + [len(prompt)]
     return {
@@ -119,7 +119,7 @@ def behind_article(marked: str, letters: Sequence[str]) -> str:
     """Returns the number of the option B in "A letra B", where the initial vowel is an article and
     not an option; "" for any other marked text. letters: the letters of the options.
     """
-    found = _ARTICLE.match(marked)
-    if not found or len({*re.findall(r"(?<=@)\S+", marked)}) != 2:
+    match = _ARTICLE.match(marked)
+    if not match or len({*re.findall(r"(?<=@)\S+", marked)}) != 2:
         return ""
-    return found[3] if letters[int(found[1])].lower() in "aeiouy" else ""
+    return match[3] if letters[int(match[1])].lower() in "aeiouy" else ""

@@ -52,13 +52,13 @@ def _stated_in_json(
         alone = {key: alone[key] for key in alone if _announces(_words(key, known), known)}
     if len(alone) == 1:
         return next(iter(alone.values()))
-    said = {
+    stated = {
         value == (meant == "assent")
         for key, value in data.items()
         for meant in ("assent", "dissent")
         if isinstance(value, bool) and known.has(_words(key, known), meant)
     }
-    return yes_no[not said.pop()] if yes_no and len(said) == 1 else text
+    return yes_no[not stated.pop()] if yes_no and len(stated) == 1 else text
 
 
 def _words(key: str, known: Language) -> str:

@@ -57,13 +57,13 @@ def _variants(words: Mapping[str, str], language: Language) -> dict[str, str]:
 
 def verbs(forms: Forms, meaning: Mapping[str, str], language: Language) -> dict[str, str]:
     """Returns {option's number: pattern of its verb}; omits patterns that match another option."""
-    found = {
+    patterns = {
         str(number): "|".join(filter(None, (_verb(form, language) for form in written)))
         for number, written in enumerate(forms.values())
     }
     return {
         number: pattern
-        for number, pattern in found.items()
+        for number, pattern in patterns.items()
         if pattern
         and not any(
             meant != number and re.fullmatch(pattern, word.strip())

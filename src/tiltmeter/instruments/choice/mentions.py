@@ -125,7 +125,7 @@ class Marker:
         ]
 
     def without(self, canonical: str, prompt: str) -> str:
-        """Removes repeated sentences of the prompt that name an option."""
+        """Removes the prompt's sentences that name an option from an answer that repeats them."""
         for sentence in self._asked(prompt) if prompt else ():
             canonical = canonical.replace(sentence, " ")
         return canonical
@@ -149,24 +149,24 @@ class Marker:
         so it is joined with the other lines and the mark before them ("Not he. She." repeats no
         list), or with the sentence before it."""
         sentences = re.findall(r"[.?\s]+[^.?\s][^.?]*", f" .{self._language.canonical(prompt)}")
-        found: list[str] = []
+        named: list[str] = []
         for lines, run in groupby(map(_pad, sentences), self._is_line):
             if not lines:
-                found += (sentence.lstrip(" .?") for sentence in run)
+                named += (sentence.lstrip(" .?") for sentence in run)
             elif not self._is_line(listed := "".join(run)):
-                found.append(listed)
-            elif found and self._mention.search(listed):
-                found[-1] += listed
+                named.append(listed)
+            elif named and self._mention.search(listed):
+                named[-1] += listed
         brackets = map(self._language.canonical, _BRACKET.findall(prompt))
-        found += [text for text in brackets if self._names_all(self.mark(text))]
+        named += [text for text in brackets if self._names_all(self.mark(text))]
         ends = [
             part
-            for told in found
-            if ":" in told
-            for part in (told.partition(":")[0], told.rpartition(":")[2])
+            for line in named
+            if ":" in line
+            for part in (line.partition(":")[0], line.rpartition(":")[2])
         ]
-        found += [end for end in ends if not self._is_line(_pad(end))]  # "C: none" offers none
-        return [sentence for sentence in map(_pad, found) if self._mention.search(sentence)]
+        named += [end for end in ends if not self._is_line(_pad(end))]  # "C: none" offers none
+        return [sentence for sentence in map(_pad, named) if self._mention.search(sentence)]
 
     def _is_line(self, sentence: str) -> bool:
         """True if a sentence is only an option, perhaps marked ("B) reject"), or only a mark."""
@@ -272,8 +272,8 @@ class Marker:
         pronoun or a lone word ("So: him.") that names no option: either may mean another option.
         reserves: a contrast counts only if it has a pronoun or a negation.
         """
-        told = self.mark(canonical)
-        rest = [_pad(part) for part in SENTENCE_OF.findall(told[told.rfind("@") :])[1:]]
+        marked = self.mark(canonical)
+        rest = [_pad(part) for part in SENTENCE_OF.findall(marked[marked.rfind("@") :])[1:]]
         pack = self._language.pack
         pronouns = {word for name in ("she", "he") for word in pack.list_of(name)}
         against = [self._language.role(name) for name in ("contrast", "coordinate")]
@@ -289,8 +289,8 @@ class Marker:
         """True if the text names each option exactly once, at most four words apart."""
         named = MENTION.findall(self._mention.sub(self._option_mark, canonical))
         marked = self._mention.sub(self._option_mark, canonical)
-        near = re.search(r"@\S+(?: [^@.?:/ ]\S*| ,){0,4}? @\S+", marked)
-        return near is not None and len(named) == self._number and self._names_all(marked)
+        neighbours = re.search(r"@\S+(?: [^@.?:/ ]\S*| ,){0,4}? @\S+", marked)
+        return neighbours is not None and len(named) == self._number and self._names_all(marked)
 
     def _names_all(self, part: str) -> bool:
         return len(values(part) - {THIRD, BOTH, NEITHER}) == self._number

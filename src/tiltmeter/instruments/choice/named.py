@@ -45,7 +45,7 @@ class OnlyNamed:
     def only(self, text: str, canonical: str, prompt: str) -> str:
         """Returns the only option named, `neither` if only another word is quoted, or ""."""
         marked = self._marker.mark(self._marker.without(canonical, prompt))
-        quoted = [self._canonical(found[1]) for found in QUOTED.finditer(without_thought(text))]
+        quoted = [self._canonical(match[1]) for match in QUOTED.finditer(without_thought(text))]
         explained = self._language.has(canonical, "about_words")
         options = set() if explained else self.quoted_options(text)
         if named := self._named_alone(canonical, list(self._marker.clauses(marked)), options):
@@ -57,8 +57,8 @@ class OnlyNamed:
 
     def quoted_options(self, text: str) -> set[str]:
         """Returns the options that are in quotation marks or emphasised."""
-        told = without_thought(text)
-        quoted = (found[1] for marks in _MARKED for found in marks.finditer(told))
+        answer = without_thought(text)
+        quoted = (match[1] for marks in _MARKED for match in marks.finditer(answer))
         named = union(values(self._marker.mark(self._canonical(words))) for words in quoted)
         return {value for value in named if value.isdigit()}
 
@@ -92,8 +92,8 @@ class OnlyNamed:
         """Returns the only emphasised option, if its sentence has no doubt or question; else ""."""
         chosen = set[str]()
         for sentence in _SENTENCE.findall(without_thought(text)):
-            for found in _EMPHASISED.finditer(sentence):
-                marked = self._marker.mark(self._canonical(found[1]))
+            for match in _EMPHASISED.finditer(sentence):
+                marked = self._marker.mark(self._canonical(match[1]))
                 chosen |= values(marked) if not self._marker.content(marked) else set()
                 if chosen and (sentence[-1:] in "?？؟" or self._doubts(sentence)):
                     return ""
@@ -105,10 +105,10 @@ class OnlyNamed:
 
     def unrejected(self, told: str) -> str:
         """Returns the only option whose last mention is not rejected, or ""."""
-        last = {found[1:]: found[0] for found in MENTION.findall(self._marker.mark(told))}
-        left = [value for value, mark in last.items() if mark == "@"]
-        alone = len(left) == 1 < len(last) and left[0].isdigit()
-        return self._options[int(left[0])] if alone else ""
+        last = {mention[1:]: mention[0] for mention in MENTION.findall(self._marker.mark(told))}
+        options = [value for value, mark in last.items() if mark == "@"]
+        alone = len(options) == 1 < len(last) and options[0].isdigit()
+        return self._options[int(options[0])] if alone else ""
 
     def called_likely(self, told: str) -> str:
         """Returns the option that an answer calls likely after a disclaimer ("As an AI I …, but it
@@ -124,11 +124,11 @@ class OnlyNamed:
         self, canonical: str, clauses: Sequence[MarkedClause], quoted: Collection[str] = ()
     ) -> str:
         """Returns the only option named in a clause without condition, reason, doubt or negation;
-        else "". Answers of several sentences are read so only in languages whose pack has "named"
-        phrases (English). Pronouns and words such as "no" occur in any sentence, so they count only
+        else "". Answers of several sentences are read so only in languages whose pack sets
+        `named = true`. Pronouns and words such as "no" occur in any sentence, so they count only
         at an end of a short answer, or in quotation marks.
         """
-        whole = self._language.data.get("named") or len(SENTENCE_OF.findall(canonical.strip())) < 3
+        usable = self._language.data.get("named") or len(SENTENCE_OF.findall(canonical.strip())) < 3
         free = [clause for clause in clauses if not clause.question and not clause.barred]
         if self._decides:  # "a refusal would be possible"
             has = self._language.has
@@ -142,7 +142,7 @@ class OnlyNamed:
         options = {self._options[int(value)] for value in named if value.isdigit()}
         passing = self._passing and not named <= {*quoted}
         passing = passing and not (self._language.data.get("named") and _short(clauses))
-        if len(options) != 1 or THIRD in named or passing or not whole:
+        if len(options) != 1 or THIRD in named or passing or not usable:
             return ""
         if not self._passing and self._marker.turns(canonical):
             return ""

@@ -43,7 +43,7 @@ class Statements:
         self._completed = lazy(rf"{self._verb.pattern}{degree_gap}{role('superlative').pattern}")
 
     def of(self, clauses: Sequence[MarkedClause]) -> list[Stated]:
-        """Returns what each clause states."""
+        """Returns the statement of each clause."""
         return [self._states(clause) for clause in clauses]
 
     def final(self, clauses: Sequence[MarkedClause], every: Sequence[Stated]) -> Stated:
@@ -120,15 +120,15 @@ class Statements:
 
     def begins(self, clause: MarkedClause) -> set[str]:
         """Returns the values of a mention that starts the answer, with a verb; else set()."""
-        found = self._verb.search(clause.text)
+        match = self._verb.search(clause.text)
         barred = clause.barred or clause.question or self._language.has(clause.text, "about_words")
         first = (
-            found
+            match
             and clause.opening
             and not barred
-            and not self._marker.content(clause.text[: found.start()])
+            and not self._marker.content(clause.text[: match.start()])
         )
-        return values(found[0]) if found and first else set()
+        return values(match[0]) if match and first else set()
 
     def denies(self, clause: MarkedClause, before: MarkedClause | None = None) -> bool:
         """True if a clause, its lead, or the clause before its "that" has a negation."""
@@ -172,9 +172,9 @@ class Statements:
         return number > 0 and not clause.question and not self._marker.content(rest)
 
     def _corrects(self, clause: MarkedClause) -> bool:
-        found = self._language.role("correction").search(clause.text)
-        return found is not None and not self._marker.content(
-            clause.text[: found.start()] + clause.text[found.end() :]
+        match = self._language.role("correction").search(clause.text)
+        return match is not None and not self._marker.content(
+            clause.text[: match.start()] + clause.text[match.end() :]
         )
 
     def _concludes(self, clause: MarkedClause) -> bool:
@@ -183,7 +183,7 @@ class Statements:
         )
 
     def _doubts(self, clause: MarkedClause) -> bool:
-        """True if a clause is negated and the language's pack has few phrases for choices."""
+        """True if a clause is negated in a language whose pack sets `named = true`."""
         return bool(self._language.data.get("named")) and self.denies(clause)
 
     def value(self, canonical: str, told: str) -> str:

@@ -75,7 +75,7 @@ class Preference(TextComparer, Judge):
             return [self.label(item, outcome, attribute=name) for name in self.attributes]
         version = self.place(item.trial)[1]
         versions = self.same_prompt(item.trial)
-        sides = [told for name, told in versions.items() if name != version]
+        sides = [answers for name, answers in versions.items() if name != version]
         value = yield from self._compared(item, text, _partner(sides, item.trial.sample))
         labels = [self.label(item, value)]
         if self._is_repeated(item.trial):
@@ -114,9 +114,9 @@ class Preference(TextComparer, Judge):
 
 def _partner(sides: Sequence[Mapping[int, str]], sample: int) -> str | None:
     """Returns the other version's answer of this sample, else its first answer, or None."""
-    for told in sides:
-        if told:
-            return told.get(sample, told[min(told)])
+    for answers in sides:
+        if answers:
+            return answers.get(sample, answers[min(answers)])
     return None
 
 

@@ -43,7 +43,7 @@ class Similarity(TextComparer):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        """Returns {attribute of repeats: (alike, differs)}; the number has no closed list."""
+        """Returns {attribute of the repeats: (alike, differs)}; the difference is any number."""
         return {f"{spec.attribute}{AGAIN}": (ALIKE, DIFFERS)}
 
     def read(self, item: Answered) -> Sequence[Label]:

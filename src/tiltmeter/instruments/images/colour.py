@@ -164,11 +164,11 @@ def _nearest(lab: NDArray[np.float64]) -> list[str]:
     import numpy as np
 
     shades = _lab_of_palette()
-    found: list[str] = []
+    result: list[str] = []
     for start in range(0, len(lab), 20_000):  # a block of distances at a time
         block = lab[start : start + 20_000, None, :] - shades[None, :, :]
-        found += [palette()[place][0] for place in np.argmin((block**2).sum(axis=2), axis=1)]
-    return found
+        result += [palette()[index][0] for index in np.argmin((block**2).sum(axis=2), axis=1)]
+    return result
 
 
 @lru_cache

@@ -98,10 +98,10 @@ def read_attributes(
                 f"{wanted.least} to {wanted.most}",
             )
         attributes.append(taxonomy.make_attribute(table, of))
-    counted = Counter(one.part for one in attributes)
+    counts = Counter(one.part for one in attributes)
     for part, number in wanted.parts.items():
-        if counted[part] != number:
-            return [], f"it has {counted[part]} attributes of the {part} and should have {number}"
+        if counts[part] != number:
+            return [], f"it has {counts[part]} attributes of the {part} and should have {number}"
     return attributes, ""
 
 

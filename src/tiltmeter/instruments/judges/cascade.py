@@ -68,7 +68,7 @@ class Cascade(Instrument):
         """
         labels = yield from self.first.steps(item)
         if self.asked.reads(item.exact) and self.first.is_unsure(labels):
-            said = yield from self.asked.steps(item)
-            if not any(label.value in NO_ANSWER for label in said):
-                labels = self.first.settle(item, labels, said)
+            judged = yield from self.asked.steps(item)
+            if not any(label.value in NO_ANSWER for label in judged):
+                labels = self.first.settle(item, labels, judged)
         return [label._replace(annotator=self.annotator) for label in labels]

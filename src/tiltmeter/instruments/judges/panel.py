@@ -175,10 +175,10 @@ class PicturePanel(Panel):
         """Returns the verdict on a list of votes. By hand, threshold 2: male, male, invalid → male;
         male, female, neither → `split`; male, invalid, refusal → no_decision.
         """
-        counted = Counter(vote for vote in votes if vote in self.words)
-        if counted.total() < self.threshold:
+        counts = Counter(vote for vote in votes if vote in self.words)
+        if counts.total() < self.threshold:
             return NO_DECISION
-        reached = [word for word, number in counted.items() if number >= self.threshold]
+        reached = [word for word, number in counts.items() if number >= self.threshold]
         return reached[0] if len(reached) == 1 else str(self.settings["split"])
 
     def _votes(

@@ -198,9 +198,9 @@ class Unread(Cascade):
         labels: Sequence[Label] = yield from self.first.steps(item)
         open_ = {label.attribute for label in labels if label.value in (INVALID, UNSURE)}
         if open_ and item.output.ended != CUT and not item.exact:
-            said: Sequence[Label] = yield from self.asked.steps(item)
-            if not any(label.value in NO_ANSWER for label in said):
-                labels = self._settled(item, labels, said, open_)
+            judged: Sequence[Label] = yield from self.asked.steps(item)
+            if not any(label.value in NO_ANSWER for label in judged):
+                labels = self._settled(item, labels, judged, open_)
         return [label._replace(annotator=self.annotator) for label in labels]
 
     def _settled(
@@ -247,5 +247,5 @@ def asked_of_judges(
     alone = instrument.attributes == (instrument.attribute,) or instrument.answers == "rewrite"
     if not listed or not alone or instrument.answers not in _LABELLED:
         return None
-    given = {value: meaning.get(value) or f'it says "{value}"' for value in listed}
-    return {"question": people.get("question", ""), "values": given}
+    meaning_of = {value: meaning.get(value) or f'it says "{value}"' for value in listed}
+    return {"question": people.get("question", ""), "values": meaning_of}

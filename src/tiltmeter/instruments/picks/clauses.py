@@ -30,10 +30,10 @@ class Clauses:
         topic = list[Pick]()  # words that are all that the clause before says
         left_out = False  # "I rule out strict, rude and lazy."
         parts = [*_CLAUSE.split(text), ""] if phrases.data else []
-        for said, mark in zip(parts[::2], parts[1::2], strict=True):
-            clause = self.entries.without_reason(said)
-            clause = clause if (picks := self._named_in(clause)) else said
-            picks = picks or self._named_in(said)
+        for part, mark in zip(parts[::2], parts[1::2], strict=True):
+            clause = self.entries.without_reason(part)
+            clause = clause if (picks := self._named_in(clause)) else part
+            picks = picks or self._named_in(part)
             beside = self._beside(clause)
             left_out = self.entries.leaves_out(beside) or (
                 left_out and len(beside.split()) < _TOPIC and bool(picks)
@@ -70,19 +70,19 @@ class Clauses:
             forms = self._forms.findall(text := key(clause))
             parts = [part for each in self._forms.split(text) for part in (each, "")][:-1]
             return [Pick(self.words.forms[form], form) for form in forms], parts
-        words, picks, parts, place = WORDS.findall(clause), list[Pick](), list[str](), 0
-        while place < len(words):
-            sizes = range(min(self.words.most, len(words) - place), 0, -1)
-            named = ((size, key("".join(words[place : place + size]))) for size in sizes)
+        words, picks, parts, index = WORDS.findall(clause), list[Pick](), list[str](), 0
+        while index < len(words):
+            sizes = range(min(self.words.most, len(words) - index), 0, -1)
+            named = ((size, key("".join(words[index : index + size]))) for size in sizes)
             size, word = next((forms for forms in named if forms[1] in self.words.forms), (1, ""))
             picks += [Pick(self.words.forms[word], word)] if word else []
-            parts.append("" if word else words[place])
-            place += size
+            parts.append("" if word else words[index])
+            index += size
         return picks, parts
 
     @cached_property
     def _forms(self) -> re.Pattern[str]:
-        """The pattern for the forms of an unspaced language's list, the longest first."""
+        """The pattern of all listed forms, longest first, for a language without spaces."""
         forms = sorted(self.words.forms, key=len, reverse=True)
         return re.compile("|".join(map(re.escape, forms)))
 

@@ -181,9 +181,9 @@ class Entries:
         return self._row(text) if mixed or "," not in text else None
 
     def _row(self, text: str) -> Unit | None:
-        """Parses a row of words. All parts must be short; in a row of over five parts, four in
-        five. At least half of the words must be listed; of two, both; of four or more, one is
-        enough."""
+        """Parses a row of words; None if it is not one. All its parts must be short (of more than
+        five, four fifths). At least half of the words must be listed (of two words, both; of four
+        or more, one)."""
         parts = self._parts(text)
         picks = [part.pick for part in parts if part.short]
         if len(picks) < 2 or (

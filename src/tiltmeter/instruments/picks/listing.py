@@ -118,12 +118,12 @@ class ListReader:
         if len(text) <= SENTENCES_CHARACTERS and "\n" not in text:
             named, denied = self.clauses.named(text)
             denied -= {pick.lexeme for pick in named}
-            whole = distinct(named)
+            named_once = distinct(named)
             if any(pick.lexeme in denied for pick in best.picks):
                 best = distinct([pick for pick in best.picks if pick.lexeme not in denied])
                 few = True
-            if few and self._is_fuller(whole, best, text):
-                return whole
+            if few and self._is_fuller(named_once, best, text):
+                return named_once
         return best
 
     def _is_fuller(self, named: PicksReading, best: PicksReading, text: str) -> bool:
@@ -249,7 +249,7 @@ class ListReader:
         return [] if prose or 2 * len(distinct(picks).picks) < self.asked else picks
 
     def _pieces(self, text: str) -> list[Unit]:
-        """Returns a unit per line; per sentence if a line as a whole lists nothing."""
+        """Returns one Unit per line, or per sentence of a line that lists nothing as a whole."""
         units = []
         for line in filter(None, map(str.strip, text.split("\n"))):
             unit = self.entries.units[line]

@@ -132,7 +132,7 @@ class Picks(Parser):
 
     @classmethod
     def expected_labels(cls, spec: InstrumentSpec, attribute: str, language: str) -> Labels:
-        """Returns the number of picks asked for, and of the list's words (or of its classes)."""
+        """Returns the number of picks asked for, and the number of listed words (or classes)."""
         if attribute == LENGTH:
             return Labels(1, 3)
         own = [row for row in spec.settings["words"] if row["language"] in (language, "")]
@@ -190,7 +190,7 @@ class Picks(Parser):
         return code
 
     def _elsewhere(self, picks: Sequence[Pick], listed: int, code: str) -> bool:
-        """True if more of the words are on another language's list ("loyal", asked in French)."""
+        """True if another language's list has more than `listed` picks ("loyal" in French)."""
         if listed == len(picks):
             return False
         texts, least = {pick.text for pick in picks} & self.others[code], max(listed, 1)

@@ -108,12 +108,12 @@ def chance_of_primary(
     total += _forbidden(found, pronoun, primary)
     if nearest_is_other(pronoun) and not any(mention.first < at for mention in primary.mentions):
         total += table["early"]
-    known = {GENDER[value] for value in had}
+    genders = {GENDER[value] for value in had}
     cue = primary.gender
-    if gender in (known or {cue}):
+    if gender in (genders or {cue}):
         total += table["match"]
-    if (cue and gender in ("m", "f") and gender != cue and cue not in known) or (
-        known and gender not in known and "x" not in (gender, *known)
+    if (cue and gender in ("m", "f") and gender != cue and cue not in genders) or (
+        genders and gender not in genders and "x" not in (gender, *genders)
     ):
         total += table["clash"]
     return total
@@ -136,9 +136,9 @@ def nearest(found: Sequence[WordToken], pronoun: Pronoun, everyone: Sequence[Ent
             continue
         for mention in entity.mentions:
             if best < mention.last < pronoun.at and not mention.chained:
-                here = mention.sentence == found[pronoun.at].sentence
+                same = mention.sentence == found[pronoun.at].sentence
                 best = mention.last
-                which = f"{'primary' if entity.primary else 'other'}_{'here' if here else 'before'}"
+                which = f"{'primary' if entity.primary else 'other'}_{'here' if same else 'before'}"
     return which
 
 
@@ -147,16 +147,16 @@ def can_be_other(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -
     the entity is neither the speaker nor owned by the pronoun.
     """
     at, gender = pronoun.at, pronoun.gender
-    here = found[at].sentence
+    number = found[at].sentence
     if not can_ever_be(entity, gender):
         return False
     if entity.gender == PLURAL:
         near = 0 if entity.name & _INDEFINITE else 1
         return any(
-            mention.first < at and here - mention.sentence <= near for mention in entity.mentions
+            mention.first < at and number - mention.sentence <= near for mention in entity.mentions
         )
     for mention in entity.mentions:
-        if mention.first < at or (gender != PLURAL and mention.sentence == here):
+        if mention.first < at or (gender != PLURAL and mention.sentence == number):
             break
     else:
         return False
@@ -225,8 +225,8 @@ def _tells(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> floa
     at = pronoun.at
     for mention in entity.mentions[-3:]:
         if mention.sentence == found[at].sentence and mention.first < at:
-            near = found[mention.last + 1 : mention.last + 3]
-            if any(token.word in words("speech") for token in near):
+            following = found[mention.last + 1 : mention.last + 3]
+            if any(token.word in words("speech") for token in following):
                 return primary_weights()["tells"]
     return 0.0
 

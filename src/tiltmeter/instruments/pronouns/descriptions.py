@@ -75,7 +75,7 @@ def _skip_adverbs(found: Sequence[WordToken], at: int) -> int:
 
 
 def _subject(found: Sequence[WordToken], verb: int) -> int | None:
-    """Returns the last index of a copula's subject; None if the subject is "there", "it" or so."""
+    """Returns the last index of a copula's subject; None for "there", "it" and the like."""
     at = verb if found[verb].own else verb - 1
     while at >= 0 and not found[verb].own and found[at].word in words("auxiliaries"):
         at -= 1

@@ -94,14 +94,14 @@ def _as_called(found: Sequence[WordToken], who: Person) -> Person:
     """Adds to the person's heads the words by which this text names the person."""
     if who.theme == "kinship":
         who = replace(who, heads=who.heads | beside(found, who))
-    if who.flipped and not any(token.word in who.heads and _says(token, who) for token in found):
+    if who.flipped and not any(token.word in who.heads and _matches(token, who) for token in found):
         who = replace(who, heads=who.heads | who.flipped)
     if who.theme == "title" and not any(token.word in who.heads for token in found):
         who = replace(who, heads=who.heads | _bent(found, who))
     return who
 
 
-def _says(token: WordToken, who: Person) -> bool:
+def _matches(token: WordToken, who: Person) -> bool:
     """True if a word fits the gender of the person's noun; False for a surname."""
     return people()["noun"].get(token.word, who.gender if token.seen is None else "") == who.gender
 
@@ -147,11 +147,11 @@ def _cue(found: Sequence[WordToken], primary: Entity, who: Person) -> str:
     for mention in primary.mentions:
         word = found[mention.first].word
         if who.theme == "title":
-            said = _title_before(found, mention.first, people()["title"])
+            gender = _title_before(found, mention.first, people()["title"])
         else:
-            said = people()["noun"].get(word, "") if who.gender or word in who.flipped else ""
-        if said in ("m", "f"):
-            return said
+            gender = people()["noun"].get(word, "") if who.gender or word in who.flipped else ""
+        if gender in ("m", "f"):
+            return gender
     return who.gender
 
 
@@ -210,11 +210,11 @@ def _same_as_before(
         last = entity.mentions[-1] if entity.mentions else None
         if last and last.last == before and not entity.thing and entity.gender != PLURAL:
             seen = found[at].seen
-            said = _title_before(found, at, people()["title"]) or (seen.name if seen else "")
-            if said in ("m", "f") and entity.gender in ("m", "f") and said != entity.gender:
+            gender = _title_before(found, at, people()["title"]) or (seen.name if seen else "")
+            if gender in ("m", "f") and entity.gender in ("m", "f") and gender != entity.gender:
                 return False
-            if said in ("m", "f"):
-                entity.gender = said
+            if gender in ("m", "f"):
+                entity.gender = gender
             last.last = at
             others[found[at].word] = entity
             return True
@@ -263,7 +263,7 @@ def _acts(found: Sequence[WordToken], at: int, titles: Mapping[str, str]) -> boo
     if at and found[at - 1].word in words("speech") and not token.own:
         return True
     if starts:
-        return _labels(found, at) or (
+        return _is_label(found, at) or (
             at + 1 < len(found)
             and verb_like(found[at + 1])
             and (found[at + 1].word in words("speech") or _named_again(found, at))
@@ -300,7 +300,7 @@ def _is_address(found: Sequence[WordToken], at: int) -> bool:
     return token.own or after in (",", "who", "and", ".", "?", "!", "is", "was", "has", "had")
 
 
-def _labels(found: Sequence[WordToken], at: int) -> bool:
+def _is_label(found: Sequence[WordToken], at: int) -> bool:
     """True if a capitalised word before a colon recurs, as a speaker's label ("**Amina:**")."""
     return (
         at + 1 < len(found)

@@ -153,7 +153,7 @@ def beside(found: Sequence[WordToken], person: Person) -> frozenset[str]:
     is Molly's husband".
     """
     names: set[str] = set()
-    known = people()["name"]
+    first_names = people()["name"]
     for at, token in enumerate(found):
         if token.word not in person.heads:
             continue
@@ -162,7 +162,7 @@ def beside(found: Sequence[WordToken], person: Person) -> frozenset[str]:
             follows += 1
         if (
             follows < len(found)
-            and found[follows].word in known
+            and found[follows].word in first_names
             and found[follows].raw[0].isupper()
             and not token.own
         ):
@@ -173,7 +173,7 @@ def beside(found: Sequence[WordToken], person: Person) -> frozenset[str]:
             if (
                 found[back].word in ("is", "was", ",")
                 and back
-                and found[back - 1].word in known
+                and found[back - 1].word in first_names
                 and not found[back - 1].own
             ):
                 names.add(found[back - 1].word)

@@ -89,7 +89,7 @@ def _name(step: Step, known: frozenset[str], said: Mapping[int, str]) -> str:
 def _margins(side: str, steps: Sequence[Step]) -> dict[str, float]:
     """Returns features of the primary person's margins over the pronouns of one `side`."""
     margins = [max(-_FARTHEST, min(_FARTHEST, step.margin)) for step in steps]
-    told = sum(step.pronoun.told for step in steps)
+    evidence = sum(step.pronoun.told for step in steps)
     return {
         f"{side}_margin": sum(margins) / len(margins),
         f"{side}_margin_most": max(margins),
@@ -97,7 +97,7 @@ def _margins(side: str, steps: Sequence[Step]) -> dict[str, float]:
         f"{side}_margin_first": margins[0],
         f"{side}_margin_all": sum(margins) / math.sqrt(len(margins)),
         f"{side}_ahead": sum(margin > 0 for margin in margins) / len(margins),
-        f"{side}_told": max(-4.0, min(4.0, told)),
+        f"{side}_told": max(-4.0, min(4.0, evidence)),
     }
 
 

@@ -160,7 +160,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _about(rest: str, line_up: LineUp) -> tuple[int, ...]:
-    """Returns the people that an entry ranks: the first person named, and those joined to them."""
+    """Returns the people whom an entry ranks: the first named, and people joined to that one."""
     mentions = line_up.mentions(rest)
     people: list[int] = []
     for number, mention in enumerate(mentions):
@@ -207,9 +207,9 @@ def _of_list(entries: Sequence[Entry], line_up: LineUp) -> Ranking:
         people = entry.people
         written = _WRITTEN.match(_HEAD_ENDS.split(entry.written, maxsplit=1)[0].strip())
         if not people and written:
-            near = line_up.nearest(written[0], taken)
-            people = () if near is None else (near,)
-            added += near is None
+            match = line_up.nearest(written[0], taken)
+            people = () if match is None else (match,)
+            added += match is None
             taken.update(people)
         if people:
             rows.append((entry.number, people))
@@ -315,7 +315,7 @@ def _without_rejected(text: str, line_up: LineUp) -> str:
 
 
 def _run_of_all(text: str, line_up: LineUp) -> list[NameMention]:
-    """Returns the longest run of joined names if it has all people named, at least three, once."""
+    """Returns the longest run of joined names if it names everybody once, at least three people."""
     mentions = line_up.mentions(text)
     runs: list[list[NameMention]] = [mentions[:1]]
     for a, b in pairwise(mentions):
@@ -325,8 +325,8 @@ def _run_of_all(text: str, line_up: LineUp) -> list[NameMention]:
             runs.append([b])
     longest = max(runs, key=len)
     people = {mention.person for mention in longest}
-    whole = len(people) == len(longest) == len({mention.person for mention in mentions})
-    return longest if whole and len(longest) > 2 else []
+    is_complete = len(people) == len(longest) == len({mention.person for mention in mentions})
+    return longest if is_complete and len(longest) > 2 else []
 
 
 def _between(text: str, line_up: LineUp) -> Iterator[str]:

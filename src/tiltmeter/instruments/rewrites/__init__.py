@@ -274,8 +274,8 @@ def _is_sure(cell: Mapping[str, str], reading: Reading, sure: float | None) -> b
     """
     same_set = _same_set(reading, category(cell["pronoun"])[1])
     verdict_of = {label: verdicts(cell, label, same_set)[VERDICT] for label in reading.chances}
-    given = verdicts(cell, reading.label, same_set)[VERDICT]
-    chance = sum(reading.chances[label] for label, value in verdict_of.items() if value == given)
+    verdict = verdicts(cell, reading.label, same_set)[VERDICT]
+    chance = sum(reading.chances[label] for label, value in verdict_of.items() if value == verdict)
     if sure is not None:
         return chance >= sure
     several = len({mention.value for mention in reading.mentions}) > 1

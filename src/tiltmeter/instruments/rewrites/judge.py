@@ -146,7 +146,7 @@ def class_named(text: str) -> str | None:
 
 def class_on_its_line(text: str) -> str | None:
     """Returns the class after `identified_gender` in a reply to the paper's prompt; else None."""
-    named = {found.lower() for found in _IDENTIFIED.findall(text)}
+    named = {name.lower() for name in _IDENTIFIED.findall(text)}
     value = named.pop() if len(named) == 1 else ""
     return value if value in CLASSES and value != "neo" else None
 

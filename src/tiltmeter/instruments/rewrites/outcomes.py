@@ -90,9 +90,9 @@ def _count_words(text: str) -> tuple[int, int]:
 
 def _count(chunk: str) -> int:
     """Returns words + _FUNCTION · function words: one sum is four times as fast as two counts."""
-    found, function_words = _WORD.findall(chunk), _function_words()
-    return len(found) + _FUNCTION * sum(
-        word.lower().partition("'")[0].partition("’")[0] in function_words for word in found
+    tokens, function_words = _WORD.findall(chunk), _function_words()
+    return len(tokens) + _FUNCTION * sum(
+        word.lower().partition("'")[0].partition("’")[0] in function_words for word in tokens
     )
 
 

@@ -221,13 +221,13 @@ def first_variant(given: str, text: str, several: bool = False) -> str | None:
 
 def _heads(text: str) -> list[tuple[str, list[tuple[int, int]]]]:
     """Lists the ways to cut a text into variants as (kind of heading, the headings' offsets)."""
-    found = {
+    headings = {
         kind: [match.span() for match in pattern.finditer(text)] for kind, pattern in _KINDS.items()
     }
     number = _NUMBER.search(text)
     if number and number[1] != "1":
-        found["number"] = []
-    return [(kind, heads) for kind, heads in found.items() if len(heads) > 1]
+        headings["number"] = []
+    return [(kind, heads) for kind, heads in headings.items() if len(heads) > 1]
 
 
 def _cut(text: str, heads: Sequence[tuple[int, int]]) -> list[str]:

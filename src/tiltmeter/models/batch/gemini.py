@@ -35,7 +35,7 @@ class GeminiBatches:
         return {"key": custom_id, "request": sent.body}
 
     async def upload(self, wire: Wire, handed: Handed) -> str:
-        """Uploads through the Files API; only returns "" if `create` can send so small a file."""
+        """Uploads the file through the Files API; returns "" if `create` sends the lines itself."""
         small = handed.file.stat().st_size <= MOST_INLINE_BYTES
         if small and handed.requests <= MOST_INLINE_REQUESTS and not handed.pictures:
             return ""
@@ -93,7 +93,7 @@ def _inline(handed: Handed) -> Json:
 
 
 def _about(body: Json) -> Mapping[str, Json]:
-    """Returns a batch's facts: the metadata of a long-running operation, or the body."""
+    """Returns the fields that describe a batch: an operation's `metadata`, or else the body."""
     return object_at(body, "metadata") or object_at(body)
 
 

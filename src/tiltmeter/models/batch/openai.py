@@ -122,7 +122,7 @@ def results(body: Json) -> tuple[str, ...]:
 
 
 def result(body: Json) -> BatchLine:
-    """Parses a line of either file; an error without a response means that it was not processed."""
+    """Parses a line of either file. An error without a response: the request was not processed."""
     name, response = word_at(body, "custom_id"), at(body, "response")
     if response is not None:
         status = status_of(at(response, "status_code"))

@@ -133,7 +133,7 @@ class Wire:
             ) from None
 
     async def lines(self, path: str) -> AsyncIterator[Json]:
-        """Yields the JSON of each line at a path, as it streams in; None if it is not JSON."""
+        """Yields each line of the body at a path as JSON, once received; None if it is not JSON."""
         url = self._url(path)
         async with self.connection.stream("GET", url, self._headers) as reply:
             if reply.status != 200:
@@ -182,8 +182,8 @@ async def _lines(reply: ClientResponse, name: str) -> AsyncIterator[bytes]:
     """Yields the lines of a body, without blank ones."""
     rest = bytearray()
     async for chunk in reply.content.iter_chunked(CHUNK_BYTES):
-        *whole, last = chunk.split(b"\n")
-        for line in whole:
+        *lines, last = chunk.split(b"\n")
+        for line in lines:
             rest += line
             if rest.strip():
                 yield bytes(rest)

@@ -158,8 +158,8 @@ class Answers:
             for line in self.lines[:COMPARED]
             if line.prompt is not None
         }
-        near = difflib.get_close_matches(prompt[:COMPARED_CHARACTERS], prompts, 1, 0.6)
-        return prompts[near[0]] if near else None
+        matches = difflib.get_close_matches(prompt[:COMPARED_CHARACTERS], prompts, 1, 0.6)
+        return prompts[matches[0]] if matches else None
 
 
 def fold_prompt(text: str) -> str:

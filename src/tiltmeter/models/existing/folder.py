@@ -107,7 +107,7 @@ class Folder(Stored):
         )
 
     def _expected_file(self, trial: str, sample: int) -> str:
-        """Returns a trial's file name: as on the disk if it is there, else by the pattern."""
+        """Returns a trial's file name by the pattern, spelt as on the disk if the file exists."""
         factors = self._factors(trial) if self._factors else {}
         slots: dict[str, str] = {
             **factors,

@@ -90,7 +90,7 @@ class AnswerFile(Stored):
         self._answers = self.read()
 
     async def ask(self, request: Request) -> Reply:
-        """Returns the file's answer. Raises Unanswered without one, Incapable for logprobs."""
+        """Returns the file's answer. Unanswered if there is none; Incapable for logprobs."""
         if request.logprobs:
             raise Incapable(
                 f"{self.name} holds answers without log-probabilities. Type: --mode sampled"
@@ -152,7 +152,7 @@ class Replay(Stored):
         )
 
     async def ask(self, request: Request) -> Reply:
-        """Returns the stored reply to an equal request, at no cost, or raises Unanswered."""
+        """Returns the stored reply to an equal request. Raises Unanswered if there is none."""
         what = _question_hash(StoredRequest.parse(request.text))
         key = _matching_call(self._index.get(what, []), request.nonce)
         stored = self._store.reply(key) if key else None

@@ -47,7 +47,7 @@ def plain(text: str) -> str:
 
 
 def refusal(name: str, base: str, statuses: tuple[int, int], said: str) -> str:
-    """Explains why a request was refused. statuses: in HTTP's own sense, and as received."""
+    """Explains a refused request. statuses: the status in HTTP's sense, the status received."""
     kind, status = statuses
     if kind == 404:
         bare = "/" not in base.partition("://")[2]

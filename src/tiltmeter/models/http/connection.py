@@ -316,7 +316,7 @@ class Connection:
         return self.clean(plain(message(answer.body)))[:300] or self.start(answer.content)
 
     def fail(self, answer: Answer, meant: int, wait: float | None) -> NoReturn:
-        """Raises the error for a status. meant: in HTTP's own sense; wait: in seconds, if known."""
+        """Raises an answer's error. meant: its status in HTTP's sense; wait: seconds to wait."""
         status, reason, raw = answer.status, self.error_text(answer), self._raw(answer.content)
         if meant in (401, 403):
             how = f"Set {self.key_name} in the environment." if self.key_name else "Check the key."

@@ -29,7 +29,7 @@ ROUNDED_SECONDS = 2.0  # by which a Date header and a date of creation may be ap
 
 
 class Work(NamedTuple):
-    """Listed work. address: polls it; created: ISO 8601; is_same: True if its input is as asked."""
+    """A listed work item. address: to poll; created: ISO 8601; is_same: True for the same input."""
 
     address: str
     created: str

@@ -201,7 +201,7 @@ class Posting:
                 idle.popleft().wire.release()
 
     def _abort_at(self, deadline: float, transport: asyncio.Transport) -> None:
-        """Aborts a request at its deadline, by one timer for all requests, which is cheaper."""
+        """Aborts a request at its deadline, by a timer that all requests share, to save CPU."""
         self._deadlines[transport] = deadline
         if self._aborting is None or deadline < self._aborting.when():  # it was long in connecting
             self._wake_at(deadline)

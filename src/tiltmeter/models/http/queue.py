@@ -171,7 +171,7 @@ class QueueModel(Queued):
             wait = min(LONGEST_PAUSE_SECONDS, wait * 1.5)
 
     async def _picture_of(self, link: Link, again: bool) -> Reply | None:
-        """Returns the reply with its picture; on failure None, or an error reply if `again`."""
+        """Returns the reply with its picture. If that is gone: an error if `again`, else None."""
         try:
             return replace(
                 link.reply, picture=await content(self.connection, link.url, self._dialect.headers)

@@ -154,16 +154,16 @@ def candidates(outputs: Sequence[Array]) -> list[Face]:
     for level, stride in enumerate((8, 16, 32)):
         classes, objects, boxes, points = (outputs[3 * kind + level][0] for kind in range(4))
         scores = np.sqrt(np.clip(classes[:, 0], 0, 1) * np.clip(objects[:, 0], 0, 1))
-        for place in np.flatnonzero(scores >= LEAST_SCORE):
+        for index in np.flatnonzero(scores >= LEAST_SCORE):
             cell = np.array(
-                (place % (SIDE_PIXELS // stride), place // (SIDE_PIXELS // stride)),
+                (index % (SIDE_PIXELS // stride), index // (SIDE_PIXELS // stride)),
                 dtype=np.float64,
             )
-            middle, size = (cell + boxes[place, :2]) * stride, np.exp(boxes[place, 2:]) * stride
+            middle, size = (cell + boxes[index, :2]) * stride, np.exp(boxes[index, 2:]) * stride
             left, top = middle - size / 2
-            landmarks = (points[place].reshape(5, 2) + cell) * stride
+            landmarks = (points[index].reshape(5, 2) + cell) * stride
             box = (float(left), float(top), float(size[0]), float(size[1]))
-            faces.append(Face(float(scores[place]), box, landmarks))
+            faces.append(Face(float(scores[index]), box, landmarks))
     return faces
 
 

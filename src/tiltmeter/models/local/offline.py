@@ -111,7 +111,7 @@ class Offline(Model):
         return self._answers[key]
 
     def _load_picture(self, names: Sequence[str], longest: int) -> Pixels:
-        """Loads a request's only picture, scaled as for any judge. Raises Incapable otherwise."""
+        """Loads and scales a request's picture. Raises Incapable unless there is exactly one."""
         if self._read is None or len(names) != 1:
             raise Incapable(
                 f"{self.name} labels one picture at a time, but {len(names)} are shown. Name a "

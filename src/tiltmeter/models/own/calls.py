@@ -37,8 +37,8 @@ def in_words(error: BaseException) -> str:
 
 
 def parameters(function: Function) -> tuple[str, ...]:
-    """Returns the names of a function's arguments. The first is the prompt if its name is unknown.
-    Raises UsageError if another unknown parameter has no default.
+    """Returns the names of a function's parameters; a first one with an unknown name is "prompt".
+    Raises UsageError if any other unknown parameter has no default.
     """
     offered = ("messages", "system", "begin", "seed", "temperature", "top_p", "max_tokens", "size")
     try:
@@ -46,14 +46,14 @@ def parameters(function: Function) -> tuple[str, ...]:
     except (ValueError, TypeError):
         return ("prompt",)
     named: list[str] = []
-    for place, one in enumerate(declared):
-        if one.name in offered:
-            named.append(one.name)
-        elif place == 0 and one.kind is not one.VAR_KEYWORD:
+    for index, arg in enumerate(declared):
+        if arg.name in offered:
+            named.append(arg.name)
+        elif index == 0 and arg.kind is not arg.VAR_KEYWORD:
             named.append("prompt")
-        elif one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
+        elif arg.default is arg.empty and arg.kind not in (arg.VAR_POSITIONAL, arg.VAR_KEYWORD):
             raise UsageError(
-                f"The parameter '{one.name}' of {function.__name__} is not known. Use prompt, "
+                f"The parameter '{arg.name}' of {function.__name__} is not known. Use prompt, "
                 f"{', '.join(offered)}; give any other a default."
             )
     return tuple(named)

@@ -91,7 +91,7 @@ def _hash(source: str) -> str:
 
 
 def name_file(rest: str) -> str:
-    """Names FILE.py:FUNCTION by the file's hash; executes nothing. Known names are unchanged."""
+    """Returns FILE.py:FUNCTION@HASH without executing the file; known names unchanged."""
     if f"python:{rest}" in _GIVEN or f"python:{rest}" in _FILES:
         return rest
     asked, _, name = rest.partition(NAME)

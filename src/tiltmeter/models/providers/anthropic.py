@@ -170,7 +170,7 @@ class AnthropicMessages:
 
 
 def _usage(body: Json, request: Request, reserve: int) -> tuple[int, int] | None:
-    """Returns (input tokens, with those read from or written to a cache; output tokens) or None."""
+    """Returns (input tokens, including cache reads and writes; output tokens), or None."""
     prompt = sum(count_at(body, "usage", name) or 0 for name in _PROMPT_TOKENS)
     return usage_if_possible(prompt, count_at(body, "usage", "output_tokens"), request, reserve)
 
@@ -181,8 +181,8 @@ ANTHROPIC = Provider(
 
 
 async def _settle_reasoning(made: HttpModel, dialect: AnthropicMessages, model: str) -> None:
-    """Switches the model's thinking off if the provider reports that this is possible; else asks
-    for the least, with a reserve. Sends nothing if the provider reports nothing.
+    """Switches the model's thinking off if the provider reports that this is possible; else, if
+    it can think, sets the least effort, with a reserve. Changes nothing without a report.
     """
     url = f"{made.connection.base}/models/{quote(model, safe='')}"
     body = await look_up(made.connection, url, dialect.headers)

@@ -86,7 +86,7 @@ def is_policy(said: str) -> bool:
 def leave_out(
     wanted: Mapping[str, Json], omitted: frozenset[str], settings: Mapping[str, Json]
 ) -> tuple[dict[str, Json], tuple[str, ...]]:
-    """Returns (wanted parameters, overridden by the settings; the names of the omitted ones)."""
+    """Returns (parameters to send, settings before others; the names of omitted parameters)."""
     free = {name: value for name, value in wanted.items() if name not in settings}
     body, left_out = part(free, omitted)
     return {**body, **settings}, tuple(left_out)

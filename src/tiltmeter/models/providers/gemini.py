@@ -142,7 +142,7 @@ class GeminiContent:
         return [*blocks, {"text": message.content}]
 
     def parse(self, request: Request, body: Json) -> Reply:
-        """Parses the text without thoughts, a refusal or an error. Raises ValueError otherwise."""
+        """Parses a text (thoughts left out), refusal or error. ValueError for any other body."""
         if not isinstance(body, dict) or not ("candidates" in body or "promptFeedback" in body):
             raise ValueError("there are no 'candidates' in the reply, so this is not Gemini's API")
         served, usage = word_at(body, "modelVersion"), _usage(body, request, self.reserve)
@@ -207,7 +207,7 @@ def thinking_config(model: str, effort: str) -> dict[str, Json]:
 
 
 def _seconds(delay: str) -> float | None:
-    """Parses a google.protobuf.Duration in JSON ("26s", "1.5s") into seconds; else None."""
+    """Parses a google.protobuf.Duration ("26s", "1.5s") as seconds; None for anything else."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)s", delay)
     return float(match[1]) if match else None
 

@@ -142,7 +142,7 @@ def _load_module() -> Any:
 
 
 def check_version() -> str:
-    """Returns litellm's version. Raises MissingExtra if missing, UsageError if it steals keys."""
+    """Returns litellm's version. MissingExtra if not installed; UsageError if it steals keys."""
     try:
         installed = version("litellm")
     except PackageNotFoundError:
@@ -177,7 +177,7 @@ def litellm(named: str, options: ModelOptions = DEFAULTS) -> HttpModel:
 
 
 def check_installation() -> Iterator[DoctorFinding]:
-    """Yields a finding for `doctor`: litellm's version, wrong if it steals keys; none is fine."""
+    """Yields litellm's version for `doctor`: False if it steals keys, None if not installed."""
     what = "litellm: models of the long tail"
     try:
         yield DoctorFinding("optional", "litellm", True, f"{check_version()} ({what})")

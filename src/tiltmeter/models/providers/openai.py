@@ -158,7 +158,7 @@ class OpenAIChat:
         return [{"type": "text", "text": message.content}, *blocks]
 
     def parse(self, request: Request, body: Json) -> Reply:
-        """Parses the text without its given start, or a refusal. Raises ValueError if malformed."""
+        """Parses an answer, cutting off the given start, or a refusal. ValueError if malformed."""
         if responses.is_response(body):
             return responses.parse(request, body, self.reserve)
         choices = body.get("choices") if isinstance(body, dict) else None
@@ -199,7 +199,7 @@ class OpenAIChat:
         return Reply(word_at(body, "error", "message"), REFUSAL) if refused else None
 
     def unwelcome(self, body: Json) -> str:
-        """Returns the parameter that the error names, or ""; `top_logprobs` for any logprobs."""
+        """Returns the parameter to omit, by the error's text, or ""; CHAT for the chat format."""
         parameter = text_at(body, "error", "param")
         parameter = responses.NAMES.get(parameter, parameter)
         if parameter in _OPTIONAL:
@@ -236,7 +236,7 @@ def _thoughts(message: Json) -> str:
 def chat_kind(
     provider: Provider, summary: str, dialect: type[OpenAIChat], batches: BatchFormat
 ) -> ModelKind:
-    """Makes the kind of a provider that uses this format, or nearly, and accepts batches."""
+    """Makes the kind of a provider with (nearly) OpenAI's chat format, which accepts batches."""
 
     def make(model: str, options: ModelOptions) -> HttpModel:
         place = provider.place(model, options)

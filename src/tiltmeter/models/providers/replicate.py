@@ -74,7 +74,7 @@ class ReplicatePredictions(QueuedPictures):
         return needed(body, "urls", "get")
 
     def listed(self, sent: HttpRequest, body: Json) -> tuple[list[Work], str]:
-        """Parses a page of predictions. One is the same if it has all inputs that were sent."""
+        """Parses a page of predictions; `is_same` if model, version and all inputs sent agree."""
         named = {"model": f"{self._owner}/{self._name}", "version": self._version}
         work = []
         for each in list_at(body, "results"):

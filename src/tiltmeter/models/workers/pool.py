@@ -80,7 +80,7 @@ class WorkerPool(Model):
         self._changed = asyncio.Condition()
 
     def check(self, request: Request) -> None:
-        """Raises Incapable if the model itself would do so."""
+        """Raises Incapable if the model cannot serve the request; asks no worker."""
         self._model.check(request)
 
     def sends_temperature(self, request: Request) -> bool:
