@@ -100,8 +100,8 @@ def choices(
 def shared_sample(
     store: Store, protocol: Protocol, attribute: str, number: int | None, seed: int | None
 ) -> gold.GoldSample:
-    """Returns the run's sample for an attribute, which all annotators share; samples outputs first
-    if the run has no sample.
+    """Returns the run's sample for an attribute, which all annotators share. If the run has none
+    yet, draws one first.
 
     attribute: "" for the attribute of the latest sample, else of the headline measure; "*" for all.
     Raises UsageError if people have begun a sample other than the requested one, or if an output

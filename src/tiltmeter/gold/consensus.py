@@ -37,7 +37,7 @@ class PanelAccuracy:
 def panel_accuracies(
     store: Store, protocol: Protocol, pairs: Sequence[GoldPair]
 ) -> Iterator[PanelAccuracy]:
-    """Yields a panel's accuracy by the number of judges that agree; then each judge's accuracy."""
+    """Yields the accuracy of a panel per number of agreeing judges, then of each single judge."""
     cast: dict[tuple[str, str], dict[str, dict[int, str]]] = {}
     for vote in labels.votes(store):
         of = (vote.annotator, vote.attribute.removesuffix(VOTE))

@@ -99,7 +99,7 @@ def ambiguous_is_a_skip(store: Store, protocol: Protocol, attribute: str) -> boo
 def attributes_of_outputs(
     store: Store, protocol: Protocol, wanted: Collection[str]
 ) -> dict[str, list[Attribute]]:
-    """Returns {output: the attributes that have both a closed list and a machine's label of it}.
+    """Returns {output: the attributes with a closed list that a machine labelled on the output}.
 
     Raises UsageError if the protocol has no closed lists.
     """

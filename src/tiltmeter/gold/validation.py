@@ -268,7 +268,7 @@ def _gaps(
 
 
 def _base(made: Confusion, k: int, rate: str) -> float:
-    """Returns the number of gold labels in the denominator of class k's rate."""
+    """Returns the denominator of class k's rate: the number of gold labels of k, or of others."""
     mine = float(made.labels[:, k].sum())
     return mine if rate == "sensitivity" else float(made.labels.sum()) - mine
 

@@ -118,7 +118,7 @@ def _identifier(code: str) -> Rank:
 
 class Lists(NamedTuple):
     """The word lists per language. others: languages in which an answer may come unasked; only:
-    {language: words that no other has}; frequent: {language: its frequent words}.
+    {language: words that no other language has}; frequent: {language: its frequent words}.
     """
 
     others: tuple[str, ...]

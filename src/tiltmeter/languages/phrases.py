@@ -68,7 +68,7 @@ _FRAME_ROLES = {
 
 
 class _TokenWords(dict[str, str]):
-    """A cache: {token: its word or mark in canonical text; "" if it is left out there}."""
+    """A cache: {token: the token's word or mark in canonical text, or "" if left out}."""
 
     def __missing__(self, token: str) -> str:
         word = _MARKS.get(token, token)
@@ -180,7 +180,7 @@ class Language:
         return lazy(f"(?<= )(?:{found})(?= )" if found else NEVER)
 
     def role(self, name: str) -> re.Pattern[str]:
-        """Returns the pattern for a list of the language's pack, and its frames of that role."""
+        """Returns the pattern for the phrases of one list (role) of the pack, frames included."""
         if name not in self._roles:
             words = (*self.pack.list_of(name), *self._frames(name))
             plain = map(without_accents, words if name in DENYING else ())

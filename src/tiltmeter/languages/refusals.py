@@ -104,7 +104,7 @@ def _declines_asked(start: str, code: str, prompt: str) -> bool:
 
 
 def _goes_on(canonical: str, known: Language) -> bool:
-    """True if a condition, or a turn ("but") to something not denied, follows the first negation:
+    """True if, after the first negation, a condition follows or "but" turns to something affirmed:
     "I cannot know, but Ann"; not "I have no access, so I can't say".
     """
     denied = (known.role(name).search(canonical) for name in DENYING)
