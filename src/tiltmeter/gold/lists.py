@@ -40,9 +40,9 @@ def closed_lists(store: Store, protocol: Protocol) -> list[Attribute]:
     attributes = []
     for spec in protocol.instruments:
         lists = spec.settings.get("lists")
-        given = dict(lists) if isinstance(lists, Mapping) else {}
+        listed = dict(lists) if isinstance(lists, Mapping) else {}
         palette = (*colour.colours(), *colour.SPECIAL)
-        named = dict.fromkeys(spec.settings.get("colours", ()), palette) | given
+        named = dict.fromkeys(spec.settings.get("colours", ()), palette) | listed
         attributes += [Attribute(name, "", tuple(values), {}) for name, values in named.items()]
     return attributes + taxonomies(store, protocol)
 
