@@ -244,8 +244,8 @@ def _is_garbled(word: str) -> bool:
 
 
 def _retyped(arguments: Sequence[str], typed: str) -> str:
-    """Writes a line with the command that would succeed; "" if no option helps. Names another
-    folder if prompts would be asked differently; replaces values of options typed before.
+    """Writes a line with the command and the options `typed` that would mend it; "" if none would.
+    An option replaces its earlier value; all but --judge-for change prompts, so --out gets "-2".
     """
     if not typed:
         return ""

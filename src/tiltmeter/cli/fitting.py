@@ -17,7 +17,7 @@ LEAST_COLUMN = 16  # characters of a first column that are kept
 
 
 def echo_parts(parts: Sequence[Part], full: bool) -> None:
-    """Prints what fits the terminal, and a line about the rest; everything if piped or `full`."""
+    """Prints the parts that fit the terminal, and counts the rest; all parts if piped or `full`."""
     size: tuple[int, int] | None = None
     if sys.stdout.isatty():
         columns, rows = shutil.get_terminal_size()

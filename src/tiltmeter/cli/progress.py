@@ -56,8 +56,8 @@ def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
             if tally.waiting:
                 notices.show(tally.waiting)
             now = time.monotonic()
-            recent = now - updated.get(stage, 0.0) < UPDATE_SECONDS
-            if recent and tally.done + tally.before != total and not tally.waiting:
+            is_recent = now - updated.get(stage, 0.0) < UPDATE_SECONDS
+            if is_recent and tally.done + tally.before != total and not tally.waiting:
                 return
             updated[stage] = now
             if stage not in tasks:

@@ -167,10 +167,10 @@ def _spec(protocol: Protocol, row: Estimate) -> MeasureSpec | None:
 def _bounds(spec: MeasureSpec | None, row: Estimate) -> tuple[float | str, float | str]:
     kind = measure_kind(spec.kind) if spec else None
     low, high = (kind.low, kind.high) if kind else (-math.inf, math.inf)
-    inside = row.value is not None and low <= row.value <= high
+    is_inside = row.value is not None and low <= row.value <= high
     return (
-        low if inside and math.isfinite(low) else "-Infinity",
-        high if inside and math.isfinite(high) else "Infinity",
+        low if is_inside and math.isfinite(low) else "-Infinity",
+        high if is_inside and math.isfinite(high) else "Infinity",
     )
 
 

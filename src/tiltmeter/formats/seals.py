@@ -79,8 +79,8 @@ def check_folder(folder: Path) -> FolderCheck:
     faults = [*wrong, *(f"{name} was changed" for name in changed)]
     if faults:
         only = " If you filled in these files, type: tiltmeter export FOLDER --seal"
-        may_seal = not wrong and set(changed) <= set(TO_COMPLETE)
-        raise UsageError(f"{folder} differs from its manifest: {_list(faults)}.{only * may_seal}")
+        can_seal = not wrong and set(changed) <= set(TO_COMPLETE)
+        raise UsageError(f"{folder} differs from its manifest: {_list(faults)}.{only * can_seal}")
     return FolderCheck(
         len(manifest.hashes),
         manifest.seals,

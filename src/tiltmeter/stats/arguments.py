@@ -58,7 +58,7 @@ def number(name: str, value: float, *, minimum: float = 0.0) -> float:
 
 
 def level(name: str, value: float) -> float:
-    """Returns a probability strictly between 0 and 1 (confidence, α, power), or raises an error."""
+    """Returns a probability strictly between 0 and 1 (a level, a power), or raises ValueError."""
     if not 0.0 < value < 1.0:
         raise ValueError(f"{name}: a number between 0 and 1 expected, got {value!r}")
     return float(value)

@@ -60,7 +60,7 @@ class RowCounts(NamedTuple):
     pictures: int = 0
 
     def since(self, before: RowCounts, pictures: int) -> RowCounts:
-        """Returns the number of rows added since an earlier count, with `pictures` as given."""
+        """Returns the numbers of rows added since an earlier count, and `pictures` unchanged."""
         added = [now - earlier for now, earlier in zip(self, before, strict=True)]
         return RowCounts(*added[:-1])._replace(pictures=pictures)
 

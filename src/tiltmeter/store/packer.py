@@ -101,7 +101,7 @@ class Packer:
         return number
 
     def words(self, *texts: Value) -> tuple[int | None, ...]:
-        """Returns the numbers of short texts that often occur together."""
+        """Returns the number of each short text; caches the tuple for this combination of texts."""
         numbers = self._tuples.get(texts)
         if numbers is None:
             numbers = tuple(map(self.word, texts))

@@ -70,7 +70,7 @@ def pack(text: str | None, base: str = "") -> Packed:
 
 @lru_cache(maxsize=64)
 def _begun(base: bytes) -> zlib._Compress:
-    """Makes a compressor that has read a base. Level 3 packs prompts as small as 6."""
+    """Makes a compressor with a base as its dictionary. Level 6 packs prompts no better than 3."""
     return zlib.compressobj(3, zlib.DEFLATED, 12, 5, zdict=base)
 
 

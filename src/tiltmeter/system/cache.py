@@ -22,9 +22,9 @@ MOST_TEXTS = 400  # beyond which the older half is deleted
 
 def cache() -> Path:
     """Returns the cache folder, TILTMETER_CACHE or the system's; it may not exist."""
-    named = os.environ.get(CACHE)
-    if named:
-        return Path(named).expanduser()
+    folder_name = os.environ.get(CACHE)
+    if folder_name:
+        return Path(folder_name).expanduser()
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("tiltmeter"))

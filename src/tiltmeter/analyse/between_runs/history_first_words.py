@@ -1,4 +1,4 @@
-"""The headline and lede of a history: its last change and that change's step; the lines below."""
+"""The headline and lede of a history of runs; the headline is about the last change."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _headline(found: History, names: Mapping[str, str]) -> str:
 
 
 def _around(compared: Sequence[HistoryStep], last: HistoryStep) -> str:
-    """Says if other steps changed, and how many of the last changed step's numbers changed."""
+    """Ends a headline: whether other steps changed, and how many numbers changed in step `last`."""
     others = [step for step in compared if step is not last and step.first < last.first]
     before = sum(bool(step.told) for step in others)
     has_later = any(step.first > last.first for step in compared)

@@ -1,5 +1,5 @@
 """An example prompt in both runs: its labels differ in the direction of the leading difference. The
-example is the first by trial id; ids are hashes, so nobody picks it.
+example is the first by trial id; ids are hashes, so the choice ignores the answers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .paired_runs import ComparisonRow, RunPart
 
 class PromptInBoth(NamedTuple):
     """A prompt with its first answer in each run, and their labels. alike, reverse: the numbers of
-    prompts that differ in the same and in the opposite direction; of: of compared prompts.
+    prompts that differ in the same or the opposite direction; of: the number of compared prompts.
     """
 
     prompt: str

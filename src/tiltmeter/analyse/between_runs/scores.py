@@ -174,7 +174,7 @@ class _TwoCells:
 def _at_least(
     coded: Sequence[np.ndarray[tuple[int, int], np.dtype[np.int64]]], supports: Sequence[int]
 ) -> list[int]:
-    """Returns K (the number of values) per attribute: its support, or the values seen if more."""
+    """Returns the number of values per attribute: its support, or the observed number if larger."""
     rows = np.concatenate(coded)
     distinct = [len(set(column[column >= 0].tolist())) for column in rows.T]
     return [max(pair) for pair in zip(supports, distinct, strict=True)]

@@ -145,7 +145,7 @@ class GateResult:
 
 
 def parse_gate(fail_on: Sequence[str], margin: str | None) -> Gate | None:
-    """Parses `--fail-on` and `--margin`; None without both. Raises UsageError if one is missing."""
+    """Parses `--fail-on` and `--margin`; None if both are absent. UsageError without a margin."""
     if not fail_on and margin is None:
         return None
     if margin is None and set(fail_on) != {"worse"}:
@@ -222,7 +222,7 @@ def together(decided: Sequence[ClaimAtGate]) -> GateResult:
 
 
 def _interval(claim: Verdict) -> tuple[float, float] | None:
-    """Returns the 90 % interval, or (value, value) if at least ALIKE_ITEMS items equal the null."""
+    """Returns the 90 % interval; (value, value) if ALIKE_ITEMS or more items all equal the null."""
     is_null = claim.low is None and claim.value is not None and claim.value == claim.reference
     if is_null and claim.value is not None and (claim.clusters or 0) >= ALIKE_ITEMS:
         return claim.value, claim.value

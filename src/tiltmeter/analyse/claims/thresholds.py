@@ -158,7 +158,7 @@ def _by_interval(
 
 
 def _fulfils(threshold: Threshold, low: float, high: float) -> Answer:
-    """Returns "shown" if all of an interval fulfils it, "cleared" if none, else "inconclusive"."""
+    """Returns "shown" if both ends fulfil the bound, "cleared" if neither, else "inconclusive"."""
     sign, number, center = threshold.sign, threshold.number, threshold.center
     if center is not None:
         distance = _distance_from(center, threshold.unit)

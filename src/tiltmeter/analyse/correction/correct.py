@@ -26,7 +26,7 @@ MANY_OUTSIDE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One condition. said: {item: {value: weight}}; weighted, labels: gold by item and pair."""
+    """A condition. said: weights by item, value; weighted, labels: gold by item, (truth, label)."""
 
     said: Mapping[str, Mapping[str, float]]
     weighted: Mapping[str, Pairs] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Sense:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A correction. found: has no value if nothing was corrected; note: a remark or reason."""
+    """A correction. found: its value is None if nothing was corrected; note: a remark or reason."""
 
     found: Interval
     name: str

@@ -23,8 +23,8 @@ def voice_of(who: str, row: Estimate) -> Voice:
 def with_voices(
     row: Estimate, voices: Sequence[Estimate], who: Sequence[str], null: float | None
 ) -> Estimate:
-    """Returns the row that every voice supports. voices: the row as each person alone corrects it
-    (of two), or all without one (of three or more); voices without a result do not count.
+    """Returns the row that every voice supports. voices: the row corrected by each of two people
+    alone, or by all but one of three or more people; voices without a result do not count.
 
     By hand: two people, +.20 with p .01 and +.12 with p .04: +.12 with p .04; +.20 and −.05: p 1,
     and an interval that spans both.

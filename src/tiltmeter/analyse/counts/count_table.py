@@ -129,7 +129,7 @@ class CountTable:
         return float(weight) <= float(self.rows["outputs"].sum()) + 1e-6
 
     def values(self, measure: MeasureSpec) -> list[tuple[dict[str, str], tuple[str, ...]]]:
-        """Returns pairs (levels to add to the condition, hits): one, or for EVERY one per value."""
+        """Lists (levels to add to the condition, hits): one pair; for EVERY, a pair per value."""
         if measure.values != (EVERY,):
             return [({}, measure.values)]
         return [({measure.attribute: value}, (value,)) for value in self.answers(measure)]

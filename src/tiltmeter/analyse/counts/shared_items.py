@@ -67,7 +67,7 @@ def keep_apart(frame: pl.DataFrame, protocol: Protocol) -> tuple[pl.DataFrame, l
 
 
 def read_as(frame: pl.DataFrame, reads: Mapping[str, str]) -> pl.DataFrame:
-    """Replaces labels of one attribute by those of another, if the run has any (one per output)."""
+    """Replaces labels of an attribute by those of its source (one per output), if these exist."""
     for name, source in reads.items():
         labels = frame.filter(pl.col("attribute") == source)
         if not labels.is_empty():

@@ -114,8 +114,8 @@ def with_cue_words(
 
 
 def with_few_items(estimate: Estimate, prompts: PromptCounts | None, test: Test | None) -> Estimate:
-    """Returns the row of a difference over fewer than nine items, if the items are the cue, with
-    interval and test for these items alone, over answers inside prompts; keeps `p_like_these`.
+    """Returns the row of a difference over fewer than nine items, which are the cue, with an
+    interval and test for these items alone; keeps the p for items like them as `p_like_these`.
 
     test: for these items, used instead of t if given; also if no prompt got two different answers.
     """

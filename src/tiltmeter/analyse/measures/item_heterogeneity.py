@@ -94,9 +94,9 @@ def _can_be_tested(measure: MeasureSpec, table: CountTable, counts: tuple[Floats
 
 
 def _without_repeats(*counts: Floats) -> list[Floats]:
-    """Divides counts by the size of a lot if all answers come in equal lots, such as five alike
-    whenever a prompt is asked five times (temperature 0), as repeats are not independent. Counts
-    stay as they are if each item has one lot per side; then the row says that no answer varied.
+    """Divides counts by their greatest common divisor, the number of equal answers per prompt (five
+    if each prompt is asked five times at temperature 0), as repeats are not independent. Counts
+    stay as they are if none exceeds the divisor; then the row says that no answer varied.
     """
     lot = math.gcd(*(int(n) for count in counts for n in count))
     has_lots = lot > 1 and any((count > lot).any() for count in counts)

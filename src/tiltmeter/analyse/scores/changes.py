@@ -1,4 +1,4 @@
-"""The effect of a mitigation on a tilt: another measure with the mitigation less without, by item.
+"""The effect of a mitigation on a tilt: a measure's value with it less the value without, by item.
 
 The change of a share or mean is one difference; that of a difference of two levels, or of an
 effect, is a difference of differences. The row's `sides` holds both numbers, as `even` the value of

@@ -147,7 +147,7 @@ def _claim(protocol: Protocol, row: Estimate, data: Data | None) -> PlannedClaim
 
 
 def _statistic(row: Estimate, data: Data | None) -> Statistic:
-    """Returns the kind of test of a claim at looks: "words" if cue words are sampled like items."""
+    """Returns the test of a claim at each look, such as "words" if cue words are a sample."""
     if row.population is not None and row.population["cue_words"] == LIKE:
         return "words"
     if data is None:

@@ -136,8 +136,8 @@ class _Stopped:
     def _as_given_up(
         self, row: Estimate, family: PlannedFamily, decision: StoppingDecision
     ) -> Estimate:
-        """Gives the row an interval that agrees with its p above α: at the level of its look and
-        family, or none if even that interval excludes the null value.
+        """Replaces an interval that excludes the null value although p is above α: by the wider one
+        at the level of its look and family, or by none if that one excludes the null value too.
         """
         spec = next(
             (measure for measure in self.protocol.measures if measure.name == row.measure), None
@@ -188,7 +188,7 @@ class _Stopped:
         return min(rows, default=len(self.made))
 
     def _widen(self, row: Estimate, family: PlannedFamily) -> Estimate:
-        """Widens the row's interval by g; until the run is over, so that it holds at every look."""
+        """Widens a row's interval by g; while the run goes on, so that it holds at every look."""
         if row.value is None or row.low is None or row.high is None or row.confidence is None:
             return row
         factor = family.widening

@@ -45,7 +45,7 @@ class ItemSums:
 
 @dataclass(frozen=True, slots=True)
 class OutputGroups:
-    """The outputs of each group, each as {attribute: value}. attributes: which are compared."""
+    """The outputs of each group, each as {attribute: value}. attributes: those compared."""
 
     groups: tuple[Sequence[Values], ...]
     attributes: tuple[str, ...]

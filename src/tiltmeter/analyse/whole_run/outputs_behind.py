@@ -216,7 +216,7 @@ class Counted:
         return self._shown[key]
 
     def n(self, query: OutputQuery) -> float:
-        """Computes the n of the query's estimate: a sum of weights, or a number of things."""
+        """Computes n of an estimate: a sum of weights, or a number of outputs, prompts or cases."""
         rows = self.labels(query)
         factors = dict.fromkeys((*self.protocol.factors, self.protocol.item))
         if query.counts in ("labels", "numbers"):
@@ -231,7 +231,7 @@ class Counted:
         return float(cases.filter(pl.col("output") > 1).height)
 
     def _places(self, query: OutputQuery) -> Mask:
-        """Marks the places that a query counts; with `having`, only of items with a value in it."""
+        """Marks places that a query counts; with `having`, items need a value in that column."""
         rows = self._read_rows(query)
         if not query.having:
             return rows.places(query)

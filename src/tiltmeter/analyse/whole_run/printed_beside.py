@@ -85,7 +85,7 @@ def subjects_of(printed: Sequence[PrintedNumber]) -> set[str]:
 
 
 def sentence(numbers: Sequence[PrintedBeside]) -> str:
-    """Says how many printed numbers our values by the authors' rules equal, per tolerance."""
+    """Writes how many printed numbers equal our values by the authors' rules, per tolerance."""
     counted: dict[float, list[bool]] = {}
     for number in numbers:
         counted.setdefault(number.printed.within, []).append(number.equal)

@@ -83,7 +83,7 @@ def _inside(text: str) -> str:
 
 
 def of_these(row: Estimate, named: tuple[str, str], in_points: bool) -> str:
-    """Explains why a tilt is shown for these cue words alone; says what ten a group could show."""
+    """Explains why a tilt holds for these cue words only; adds the tilt that ten could show."""
     population, (words, _) = row.population, named
     if population is None:
         return ""

@@ -34,7 +34,7 @@ def short_names(subjects: Sequence[str], named: Mapping[str, str] | None = None)
 
 
 def given_names(labels: Mapping[str, str], known: Iterable[str]) -> dict[str, str]:
-    """Returns {model: short name}. labels: {short name: model}. Raises UnknownName for others."""
+    """Inverts labels, {short name: model}. Raises UnknownName for a model not in `known`."""
     models = list(dict.fromkeys(known))
     for model in labels.values():
         if model not in models:

@@ -190,8 +190,8 @@ def _to_simulate(plan: StoppingPlan, size: _ClaimSize) -> ForecastClaim:
         smallest = _smallest_of_blocks(plan.looks, size.conditions, size.outputs)
     else:
         smallest = (0.0,) * len(plan.looks)
-    flipped = claim.statistic in ("items", "outputs", "cells")
-    return ForecastClaim(size.ratio, smallest, flipped, claim.calls, len(claim.items))
+    is_flipped = claim.statistic in ("items", "outputs", "cells")
+    return ForecastClaim(size.ratio, smallest, is_flipped, claim.calls, len(claim.items))
 
 
 def _smallest_of_blocks(looks: Sequence[int], groups: int, each: float) -> tuple[float, ...]:

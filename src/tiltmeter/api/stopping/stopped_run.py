@@ -211,8 +211,8 @@ def _refuse_other_judging(
     """Raises RunMismatch unless the plan and this command combine rules and judges equally."""
     by = {claim.instrument for claim in plan.claims}
     other = by - set(_labellers(protocol, asking).values())
-    together = any(spec.unsure is not None for spec in protocol.instruments)
-    if other and (together or other & set(settings.cascades(store))):
+    has_cascade = any(spec.unsure is not None for spec in protocol.instruments)
+    if other and (has_cascade or other & set(settings.cascades(store))):
         raise RunMismatch(
             f"{store.folder} stops by the labels of {', '.join(sorted(other))}. Type --judge-for "
             "and --sure as before, or take another --out."

@@ -46,9 +46,9 @@ def colours(index: Index, attribute: str) -> dict[str, str]:
     }
     used = len(classes)
     for value in (value for value in values if value not in classes):
-        coloured = value not in OUTCOMES and used < MOST_COLOURS
-        classes[value] = f"c{used}" if coloured else f"g{(len(classes) - used) % 4}"
-        used += coloured
+        has_colour = value not in OUTCOMES and used < MOST_COLOURS
+        classes[value] = f"c{used}" if has_colour else f"g{(len(classes) - used) % 4}"
+        used += has_colour
     return classes | {NONE: "g3"}
 
 
@@ -86,7 +86,7 @@ class Layout:
 
     @classmethod
     def of(cls, rows: Sequence[str], columns: int, most: int, number: int, page: int) -> Layout:
-        """Lays out page `page` (from 1) of about `number` outputs; most: in the largest cell."""
+        """Lays out a page (from 1) of about `number` outputs. most: samples in the largest cell."""
         together = max(1, columns) * min(max(1, len(rows)), ROWS_TOGETHER)
         samples = max(1, min(most, max(FEWEST_SAMPLES, number // together)))
         height = max(1, number // max(1, columns * samples))

@@ -269,8 +269,8 @@ class OutputTable:
         levels, codes = self.column(factor)
         same &= codes != codes[own_cell]
         of_run = slice(begin, begin + len(numbers))
-        near = same[self._cell[of_run]] & (self._samples[of_run] == self._samples[place])
-        near_places = np.flatnonzero(near)
+        is_match = same[self._cell[of_run]] & (self._samples[of_run] == self._samples[place])
+        near_places = np.flatnonzero(is_match)
         cells = self._cell[of_run][near_places]
         return sorted(
             (levels[codes[cell]], int(numbers[at]))
@@ -336,8 +336,8 @@ class OutputTable:
 
 def _short(column: Integers) -> Integers:
     """Converts integers to two bytes each if they fit, as numpy sorts these faster."""
-    fits = len(column) and column.min() >= 0 and column.max() < 1 << 16
-    return column.astype(np.uint16) if fits else column
+    is_short = len(column) and column.min() >= 0 and column.max() < 1 << 16
+    return column.astype(np.uint16) if is_short else column
 
 
 def _most_first(counts: Mapping[str, Number]) -> dict[str, Number]:

@@ -47,7 +47,7 @@ class CueWords:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns by whose values counts are kept apart."""
+        """The columns whose values are counted separately: the words and, if any, their sets."""
         return (self.column, self.sets) if self.sets else (self.column,)
 
     @property
@@ -70,8 +70,8 @@ def cue_words(protocol: Protocol) -> dict[str, CueWords]:
         column = _column(protocol, factor)
         words = _by_level(protocol, factor, column) if column else {}
         if len(words) > 1:
-            declared = bool(protocol.cue_words)
-            cues[factor] = CueWords(factor, column, protocol.cue_sets, declared, words)
+            is_declared = bool(protocol.cue_words)
+            cues[factor] = CueWords(factor, column, protocol.cue_sets, is_declared, words)
     return cues
 
 
@@ -135,8 +135,8 @@ def _lineup_sentence(protocol: Protocol) -> Iterator[str]:
             lineups.setdefault(candidate, set()).add(row.get(protocol.item, ""))
     if names:
         fewest = min(map(len, names.values()))
-        once = all(len(of) == 1 for of in lineups.values())
-        how = "each in one line-up alone" if once else "some of them in several line-ups"
+        has_one_lineup = all(len(of) == 1 for of in lineups.values())
+        how = "each in one line-up alone" if has_one_lineup else "some of them in several line-ups"
         yield (
             f"Cue words of {column} (recognised): names, {fewest} per group, {how}. Conclusions "
             "are about names and line-ups like these."

@@ -177,5 +177,5 @@ def _with_measure_kinds(part: Schema) -> Schema:
 
 
 def _of_kind(kind: str, then: Schema) -> Schema:
-    """Makes the condition for instruments or measures of one kind."""
+    """Makes a JSON Schema that applies `then` only to instruments or measures of one kind."""
     return {"if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]}, "then": then}

@@ -54,10 +54,10 @@ def _listed_words(protocol: Protocol) -> dict[tuple[str, str], dict[str, Row]]:
     """Returns {(language, word with or without its article): {side: cell}}, as in the paper."""
     listed: dict[tuple[str, str], dict[str, Row]] = {}
     for cell in protocol.cells:
-        asked = "published" in cell["declension"].split(SEVERAL) and "own" in cell[
+        is_asked = "published" in cell["declension"].split(SEVERAL) and "own" in cell[
             "controls"
         ].split(SEVERAL)
-        if SEVERAL not in cell[protocol.item] and asked:
+        if SEVERAL not in cell[protocol.item] and is_asked:
             for name in (f"{cell['article']} {cell['noun']}", cell["noun"]):
                 listed.setdefault((cell["language"], name.lower()), {})[cell["side"]] = cell
     return listed

@@ -291,10 +291,10 @@ def _lines(data: Mapping[str, Any]) -> Iterator[str]:
     }
     yield from (f"{key} = {toml(value)}" for key, value in data.items() if key not in nested)
     for key, value in nested.items():
-        named = isinstance(value, Mapping)
+        is_named = isinstance(value, Mapping)
         for part in value:
-            yield f"\n[{key}.{part}]" if named else f"\n[[{key}]]"
+            yield f"\n[{key}.{part}]" if is_named else f"\n[[{key}]]"
             yield from (
                 f"{name} = {toml(inner)}"
-                for name, inner in (value[part] if named else part).items()
+                for name, inner in (value[part] if is_named else part).items()
             )

@@ -87,8 +87,8 @@ def _read(language: str, gender: str, line: str) -> NounCandidate | None:
         return None
     article, noun = split_article(language, match["noun"])
     gloss = match["gloss"].strip(" \"'“”„()")
-    plain = noun and gloss and len(noun.split()) <= 3 and len(gloss) <= 60
-    return NounCandidate(language, gender, article, noun, gloss) if plain else None
+    is_plain = noun and gloss and len(noun.split()) <= 3 and len(gloss) <= 60
+    return NounCandidate(language, gender, article, noun, gloss) if is_plain else None
 
 
 def split_article(language: str, text: str) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Dumbbell plot: a row per group, a joined point per level of one factor; for paired comparisons.
 
-The factor is one that another measure compares over the same labels, if the grouping has any, else
-the grouping's last. A * marks a level if the test against it is significant after adjustment.
+The factor is one that another measure compares over the same labels, if the grouping has such a
+factor, else the grouping's last. A * marks a level if the adjusted test is significant.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ REST = "answer"  # what is not told apart: one of many words
 
 @dataclass(frozen=True, slots=True)
 class StackedCounts:
-    """A condition's counts of labels. queries: label → query of its outputs; "": other labels'."""
+    """A condition's label counts. queries: {label: query of its outputs}; "" is for the others."""
 
     estimate: Estimate
     label: str
@@ -291,7 +291,7 @@ def _piece(
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A segment's look. name: CSS class; fill: its own colour, or ""; on: class of its number."""
+    """A segment's look. name: CSS class; fill: own colour, or ""; on: CSS class of its number."""
 
     name: str
     fill: str = ""

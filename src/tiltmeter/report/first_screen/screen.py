@@ -155,7 +155,7 @@ def _fitting_pair(protocol: Protocol, lead: Verdict, cue: str, situation: str) -
 
 
 def _levels(judged: Sequence[Verdict], lead: Verdict, cue: str) -> list[str]:
-    """Returns the levels of the cue to show: the contrast's baseline and level, then tilts."""
+    """Returns the levels of the cue to show: those of the contrast, then those that tilt."""
     contrast = lead.claim.spec.contrast or {}
     base = contrast.get("baseline", "") if contrast.get("factor") == cue else ""
     tilts = sorted(

@@ -38,7 +38,7 @@ CAUTIONS = (
 
 
 def first(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Chooses the first screen's findings: as many of each headline measure, tilts first."""
+    """Chooses the first screen's findings: the same number per measure, tilts first."""
     if len(found) <= ROOM:
         return tuple(found)
     of: dict[str, list[Finding]] = {}

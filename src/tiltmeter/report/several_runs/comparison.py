@@ -1,5 +1,5 @@
-"""Lays out a comparison of runs as a document: the first words, a pill per verdict, a figure of
-arrows, one prompt in both runs, every headline difference, and changes of the set-up.
+"""Lays out a comparison of runs as a document: headline and lede, a badge per verdict, a figure
+of arrows, one prompt in both runs, every headline difference, and changes of the set-up.
 """
 
 from __future__ import annotations

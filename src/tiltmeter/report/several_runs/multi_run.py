@@ -68,7 +68,7 @@ def _names(runs: Sequence[Analysed]) -> list[str]:
 
 
 def _against(runs: Sequence[Analysed], names: Sequence[str]) -> Section | None:
-    """Compares runs of one protocol side by side and with the first; None if no two share one."""
+    """Compares runs of one protocol, each with the first; None if no two runs share a protocol."""
     tables: list[Table] = []
     lines: list[str] = []
     for name in dict.fromkeys(run.protocol.name for run in runs):

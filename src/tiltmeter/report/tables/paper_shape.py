@@ -135,7 +135,7 @@ class Shaper:
         return sum(e.value or 0.0 for e in terms if e.measure == self.layout.cells[-1].measure)
 
     def _columns(self) -> Iterator[PaperColumn]:
-        """Yields the columns in printed order; neighbours over the same axes alternate."""
+        """Yields columns in printed order; adjacent declarations over equal axes alternate."""
         for each, block in groupby(enumerate(self.layout.cells), key=lambda one: one[1].each):
             cells = dict(block)
             levels_seen = {levels for place, levels, _ in self.placed if place in cells}

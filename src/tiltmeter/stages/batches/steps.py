@@ -84,8 +84,8 @@ class Steps:
         ]
 
     def is_overdue(self, row: BatchRow) -> bool:
-        """True if a batch was submitted more than twice as long ago as its provider may work on it;
-        always False for a file that somebody else runs.
+        """True if a batch is older than twice the time that its provider may take; always False
+        for a file that somebody else runs.
         """
         form = None if row.remote_id.startswith(FILE) else self.way.opened_form(row.model)
         return form is not None and age_s(row.since) > 2 * 3600 * form.bounds.hours
@@ -131,8 +131,8 @@ class Steps:
 
     async def _search(self, row: BatchRow, patient: bool = True) -> Seen | None:
         """Looks for a batch without a receipt; None if the provider does not have it. Raises Unsure
-        while that is not clear. patient: True to conclude that it is missing only some time after
-        it was sent, and after several listings.
+        if a listed batch may or may not be this one. patient: True to return None only some time
+        after the batch was sent, and after several listings.
         """
         model, form = await self.way.reach(row)
         names_used, wire = names(batches.rows(self._store)), wire_of(model)

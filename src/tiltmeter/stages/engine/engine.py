@@ -151,7 +151,7 @@ class Engine:
             source.workers -= 1
 
     def _give_up(self, error: TransientError, tally: Tally) -> None:
-        """Leaves a trial open whose call failed in all tries; stops the run after many of them."""
+        """Counts a call that failed in all tries; stops the run at FAILURES_IN_A_ROW such calls."""
         tally.failed += 1
         tally.last_failure = str(error)
         self._failures += 1

@@ -54,8 +54,8 @@ async def _run_attached(work: Coroutine[Any, Any, T], stop: RemoteStop) -> T:
 
 @contextmanager
 def _interrupts(stop: RemoteStop) -> Iterator[None]:
-    """Directs SIGINT to `stop`: the running loop's own handler would only cancel a waiting task,
-    which would be noticed at the end.
+    """Directs SIGINT to `stop`. The running loop's own handler would only cancel the task that
+    waits, and this task would not notice before the work ends.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

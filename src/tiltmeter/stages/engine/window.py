@@ -176,7 +176,7 @@ class Window:
         return is_known and is_short and self._share(REFUSED) <= TOLERATED
 
     def _share(self, end: str) -> float:
-        """Returns the share of the last calls that ended in this way."""
+        """Returns the share of the latest calls whose end was `end`."""
         return self._ends.count(end) / max(LEAST_SAMPLE, len(self._ends))
 
     def _own_wait(self) -> float:

@@ -313,7 +313,7 @@ def samples(choices: Choices, mode: Mode) -> int:
 
 
 def shuffle_key(seed: int, *names: str) -> bytes:
-    """Returns the sort key of these names in the order that the seed gives."""
+    """Returns the hash of a seed and names, by which items are put into a random, fixed order."""
     return sha256("\x1f".join((str(seed), *names)).encode()).digest()
 
 

@@ -55,7 +55,7 @@ def annotators(
 def _with_judges(
     spec: InstrumentSpec, kind: InstrumentKind, judges: Sequence[str]
 ) -> list[Instrument]:
-    """Makes an instrument of the protocol, with its judges or with the judges that repeat it."""
+    """Makes an instrument: with all judges, once per judge, or followed by judges repeating it."""
     if kind.asks == "team" and len(judges) > len(kind.parts):
         raise UsageError(
             f"{spec.name} takes {len(kind.parts)} judges at most: {', '.join(kind.parts)}."

@@ -52,7 +52,7 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """A ratio of sums over items. influence: each item's effect on it; floor: least variance."""
+    """A ratio of sums over items. influence: each item's effect; floor: a variance always added."""
 
     value: float
     influence: Floats

@@ -89,7 +89,7 @@ def corrected_shares(*, said: ArrayLike, gold: Confusion | None) -> CorrectedSha
 
 
 def _moved_to(row: Interval, share: float, solved: float | None) -> Interval:
-    """Returns the row with its share on the simplex. solved: the share before, if any was moved."""
+    """Sets a row's value to its projected share. solved: the share before; None if none changed."""
     if row.low is not None and row.high is not None:
         row = replace(row, low=min(row.low, share), high=max(row.high, share))
     if solved is not None and 0 <= solved <= 1:
@@ -134,7 +134,7 @@ def resolution(matrix: Floats) -> float:
 
 
 def on_simplex(point: Floats) -> Floats:
-    """Returns the nearest point with no negative part and sum 1 (Duchi et al. 2008, figure 1)."""
+    """Returns the nearest point without negative coordinates and with sum 1 (Duchi et al. 2008)."""
     sorted_point = np.sort(point)[::-1]
     excess = (np.cumsum(sorted_point) - 1) / np.arange(1, point.size + 1)
     positive = int(np.count_nonzero(sorted_point > excess))

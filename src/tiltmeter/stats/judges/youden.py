@@ -84,7 +84,7 @@ def gold_needed(
 def _counts(
     gold: Confusion, positive: Sequence[int]
 ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-    """Returns (right answers, gold labels) by item, each (for the values, for all other values)."""
+    """Returns (right answers, gold labels), each a pair of arrays by item (values, others)."""
     w, chosen = gold.weighted, _positive_mask(gold, positive)
     called = w[:, :, : w.shape[1]][:, :, chosen].sum(axis=2)
     labels = w.sum(axis=2)

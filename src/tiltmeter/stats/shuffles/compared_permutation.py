@@ -76,7 +76,7 @@ def score_difference(*, cells: Sequence[ComparedCell], score: Score) -> Compared
 
 @dataclass(frozen=True, slots=True)
 class _CellScores:
-    """One cell's scores. seen: the models' own; drawn: second less first, per shuffle, (B,)."""
+    """One cell's scores. seen: by model; drawn: second model's less first's, per shuffle, (B,)."""
 
     seen: tuple[float, float]
     drawn: Floats

@@ -30,7 +30,7 @@ STEPS, CLOSE = 60, 1e-9  # of the search for the common odds
 
 @dataclass(frozen=True, slots=True)
 class _Law:
-    """The distribution of an item's hits given its margins. first: the count of chances[0]."""
+    """The distribution of an item's hits given its margins. chances[0] is that of `first` hits."""
 
     first: int
     chances: Floats

@@ -47,7 +47,7 @@ def draw_counts(alike: Counts, size: int, draws: int, generator: np.random.Gener
 
 
 def draw_from_left(left: Counts, rows: int, size: int, generator: np.random.Generator) -> Counts:
-    """Draws counts of each kind among ``size`` of ``rows`` rows; left: rows by draw and kind."""
+    """Draws ``size`` of ``rows`` rows with counts ``left`` (draws, kinds); returns their counts."""
     counts, others, need = np.empty_like(left), np.full(len(left), rows), np.full(len(left), size)
     for kind in range(left.shape[1] - 1):
         others -= left[:, kind]

@@ -244,7 +244,7 @@ class _Sum:
 
 
 def largest_scores(parts: Sequence[PartTally], draws: int) -> Floats:
-    """Returns V, the largest absolute score, observed and per shuffle, (1 + draws,); else 0."""
+    """Returns V, the largest absolute score: observed, then per shuffle; 0 if there is no cell."""
     maxima = np.zeros(1 + draws)
     for _, score in _scores(parts):
         np.maximum(maxima, np.abs(score, out=score), out=maxima)

@@ -239,7 +239,7 @@ def band_of(rows: Floats) -> Floats:
 
 
 def smallest_share(sizes: tuple[int, ...]) -> float:
-    """Returns the share of arrangements equal to the observed one if groups of one size swap."""
+    """Returns the share of arrangements that are the observed one, or swap groups of equal size."""
     swaps = math.prod(math.factorial(number) for number in Counter(sizes).values())
     logs = math.lgamma(sum(sizes) + 1) - sum(math.lgamma(size + 1) for size in sizes)
     return swaps * math.exp(-logs) if logs < 50 else 0.0

@@ -58,8 +58,8 @@ def corrected_estimate(
     null: float = 0.0,
     ratio: float = DEFAULT_RATIO,
 ) -> float | None:
-    """Finds the truth at which the mean estimate is ``value``; None if less than .1 se away from
-    it.
+    """Finds the truth at which the mean estimate is ``value``; None if that truth is less than .1
+    se away from ``value``.
 
     value, se: the estimate and its standard error when the claim stopped, at this look (from 1);
     level: the level of its test. Solves θ + bias(θ) = value. Source: Whitehead (1986), Biometrika

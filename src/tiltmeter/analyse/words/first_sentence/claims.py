@@ -18,7 +18,7 @@ class Claims:
 
     @cached_property
     def questions(self) -> list[ClaimFacts]:
-        """The claims not about a nuisance; only those labelled by rules plus a judge, if any."""
+        """The claims not about a nuisance; if rules plus a judge labelled some, only these."""
         asked = [facts for facts in self.every if not facts.spec.nuisance] or list(self.every)
         return [facts for facts in asked if facts.joined] or asked
 
@@ -99,7 +99,7 @@ class Claims:
 
     @cached_property
     def contradicting(self) -> list[ClaimFacts]:
-        """The leading claim by annotators with whom it is no tilt, or has the other direction."""
+        """The leading claim by annotators whose labels show no tilt, or the other direction."""
         lead = self.lead
         return [
             facts

@@ -97,7 +97,7 @@ def _with_context(
     *,
     slight: bool,
 ) -> str:
-    """Adds the population, both numbers if `text` lacks them, and that a tilt is slight."""
+    """Adds the population, both shares if the template has none, and “slight” if that holds."""
     first = group[0]
     even = _is_share(first.spec) and "reference" in slots and "{reference}" not in template
     if (
@@ -139,7 +139,7 @@ def numbers(facts: ClaimFacts) -> str:
 
 
 def brief_clause(facts: ClaimFacts, *, model: bool, counted: bool = False) -> str:
-    """Writes a claim briefly, after another claim. model, counted: True to name model, value."""
+    """Writes a claim briefly, to follow another. model, counted: True to name model or value."""
     template = str(facts.spec.sentence.get("also", ""))
     if template and fits(template, facts.slots):
         text = template.format_map(facts.slots)

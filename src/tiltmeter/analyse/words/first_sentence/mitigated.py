@@ -20,7 +20,7 @@ def is_mitigated(claims: Claims) -> bool:
 
 
 def of_mitigation(claims: Claims) -> list[ClaimFacts]:
-    """Returns those of the leading change and its costs that tilt; the change if none tilts."""
+    """Returns, of the leading change and its costs, the claims that tilt; else only the change."""
     lead = _lead(claims)
     return [facts for facts in (lead, *_costs_of(claims, lead)) if facts.tilts] or [lead]
 

@@ -75,7 +75,7 @@ def alone(claims: Claims) -> list[str]:
 
 
 def is_none(claims: Claims) -> bool:
-    """True if nothing was found, and chance can explain how many claims stand out alone."""
+    """True if no claim tilts, and chance explains those that would be significant alone."""
     words = [facts.word for facts in claims.tested]
     alone = [facts for facts in claims.tested if _stands_out_alone(facts)]
     are_few = len(alone) <= max(1.0, 2 * ALPHA * len(words))

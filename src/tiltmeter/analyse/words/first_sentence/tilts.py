@@ -104,7 +104,7 @@ def also_numbers(facts: ClaimFacts) -> str:
 
 
 def few(claims: Claims) -> Clause:
-    """Returns the leading claim; if it was asked elsewhere too, with its language or group."""
+    """Writes the leading claim, after its language or group if the claim exists for several."""
     lead = claims.lead
     lead_clause = clause([lead])
     place = _place_words(lead, claims.alike)

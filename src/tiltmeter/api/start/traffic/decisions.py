@@ -64,7 +64,7 @@ class PromptDecision:
 
     @property
     def question(self) -> str:
-        """The question that the prompt counts for; swaps, mirrors and insertions count apart."""
+        """The question to which the prompt belongs: a swap, mirrored swap or inserted name."""
         apart = {MIRRORED: MIRRORED_QUESTION, INSERTED: " (name inserted)"}
         return self.swap + apart.get(self.decision, "")
 

@@ -90,7 +90,7 @@ def _name(question: str) -> str:
 def _head(wishes: Wishes, table: Sequence[Mapping[str, str]], file: str, mask: str) -> str:
     columns = list(table[0])
     prompts = {(row["item"], row["prompt"]) for row in table}
-    several = len(prompts) > len({row["item"] for row in table})
+    has_several = len(prompts) > len({row["item"] for row in table})
     turns = sum(name.startswith("turn_") for name in columns)
     return _filled(
         "audit",
@@ -99,7 +99,7 @@ def _head(wishes: Wishes, table: Sequence[Mapping[str, str]], file: str, mask: s
             "Does the system answer the same prompts differently when only "
             f"{' or '.join(wishes.swaps)} changes?"
         ),
-        factors=_quote_all(["swap", "group", *(["prompt"] if several else []), "language"]),
+        factors=_quote_all(["swap", "group", *(["prompt"] if has_several else []), "language"]),
         table=_quote(file),
         columns=_quote_all(columns),
         system='system = "{system}"\n' if any(row["system"] for row in table) else "",
