@@ -130,8 +130,8 @@ def has_outside() -> bool:
 
 def is_protocol(name: str) -> bool:
     """True if a protocol of that name ships or is added by another package."""
-    ships = name in PROTOCOLS or name in COMPANIONS or name in sourced_names()
-    return ships or name in entry_points("protocols")  # asked last, as reading them takes long
+    is_shipped = name in PROTOCOLS or name in COMPANIONS or name in sourced_names()
+    return is_shipped or name in entry_points("protocols")  # asked last, as reading them takes long
 
 
 @lru_cache

@@ -126,7 +126,7 @@ def without_bytes(secret: str, content: bytes) -> bytes:
 
 
 def named_secret(secrets: Sequence[str], name: str) -> str:
-    """Returns a model's name with keys hidden; "" if it has none. A file's path is not a key."""
+    """Masks keys in a model's name; "" if it holds none. The path of a file does not count."""
     plain = re.sub(r"--[\w-]*(?:file|path|env)[= ]\S+", "", name)
     return mask(secrets, name) if mask(secrets, plain) != plain else ""
 

@@ -55,8 +55,8 @@ def emit_results(
     estimates = run.analyse(printing.variant)
     named = given_names(dict(printing.labels), (row.subject for row in estimates))
     with Store(run.folder) as store:
-        page = printing.page is not None
-        built = content.build(store, run.protocol, estimates, named, for_page=page)
+        has_page = printing.page is not None
+        built = content.build(store, run.protocol, estimates, named, for_page=has_page)
         asked = models_asked.asked_once(store)
     if printing.page is not None:
         from ..report.render import html

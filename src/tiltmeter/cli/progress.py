@@ -56,17 +56,17 @@ def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
             if tally.waiting:
                 notices.show(tally.waiting)
             now = time.monotonic()
-            recent = now - updated.get(stage, 0.0) < UPDATE_SECONDS
-            if recent and tally.done + tally.before != total and not tally.waiting:
+            is_recent = now - updated.get(stage, 0.0) < UPDATE_SECONDS
+            if is_recent and tally.done + tally.before != total and not tally.waiting:
                 return
             updated[stage] = now
             if stage not in tasks:
                 started[stage] = now
                 tasks[stage] = progress.add_task(stage_title(stage), total=total, more="")
             more = escape(visible(progress_text(tally, now - started[stage])))
-            done = progress_text(tally, now - started[stage], total)
+            text = progress_text(tally, now - started[stage], total)
             finished = tally.done + tally.before
-            notices.count(repr(ProgressBar(stage, finished, total, done)))
+            notices.count(repr(ProgressBar(stage, finished, total, text)))
             progress.update(tasks[stage], completed=finished, more=more)
 
         try:

@@ -36,13 +36,13 @@ def sets(attribute: str) -> tuple[MatchedNames, ...]:
     rows: dict[str, dict[tuple[str, str], str]] = {}
     for row in own_rows(_LISTS / file):
         rows.setdefault(row["set"], {})[row[column], row["gender"]] = row["name"]
-    kept = [
+    usable = [
         {key: name for key, name in names.items() if attribute != "gender" or key[0] == "younger"}
         for names in rows.values()
     ]
     return tuple(
         MatchedNames(MappingProxyType(names))
-        for names in kept
+        for names in usable
         if not _MOSTLY_READ_AS_WORDS & {name.lower() for name in names.values()}
     )
 

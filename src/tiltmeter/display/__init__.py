@@ -24,5 +24,5 @@ def shorten(text: str, most: int) -> str:
     """Cuts a text in the middle, to at most `most` characters, as its ends tell names apart."""
     if len(text) <= most:
         return text
-    end = (most - 1) // 2
-    return f"{text[: most - 1 - end]}…{text[len(text) - end :]}"
+    end_length = (most - 1) // 2
+    return f"{text[: most - 1 - end_length]}…{text[len(text) - end_length :]}"

@@ -78,5 +78,5 @@ def _cells(row: Sequence[str], tag: str) -> str:
 def _text(words: str) -> str:
     """Escapes a text for HTML, cut to MOST_CHARACTERS."""
     shown = visible(words)
-    cut = shown if len(shown) <= MOST_CHARACTERS else shown[:MOST_CHARACTERS] + " …"
-    return escape(cut)
+    short_text = shown if len(shown) <= MOST_CHARACTERS else shown[:MOST_CHARACTERS] + " …"
+    return escape(short_text)

@@ -79,21 +79,21 @@ def screen(
 def _fitted(parts: Sequence[Part], width: int, rows: int) -> list[CutForm]:
     """Returns the longest form of each part that fits the rows; higher worth grows first."""
     shortest = [one.forms[-1] for one in parts]
-    found = list(shortest)
+    chosen = list(shortest)
     used = sum(_brief_height(form, width) for form in shortest)
     for n in sorted(range(len(parts)), key=lambda n: -parts[n].worth):
-        less = _brief_height(shortest[n], width)
-        for place, form in enumerate(parts[n].forms[:-1]):
-            more = _brief_height(form, width) if place else height(form.lines, width)
-            if used + more - less <= rows:
-                found[n] = form
-                used += more - less
+        old_height = _brief_height(shortest[n], width)
+        for index, form in enumerate(parts[n].forms[:-1]):
+            new_height = _brief_height(form, width) if index else height(form.lines, width)
+            if used + new_height - old_height <= rows:
+                chosen[n] = form
+                used += new_height - old_height
                 break
-    return found
+    return chosen
 
 
 def left_out(forms: Sequence[CutForm]) -> str:
-    """Says what these forms leave out: `2 more tables, 8 rows`."""
+    """Lists the omissions of these forms, such as `2 more tables, 8 rows`."""
     numbers: dict[str, int] = {}
     for number, noun in (left for form in forms for left in form.left):
         numbers[noun] = numbers.get(noun, 0) + number

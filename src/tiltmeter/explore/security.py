@@ -85,16 +85,16 @@ class Door:
         """Returns a refusal, or a redirect that sets the cookie; None if the request may pass."""
         if request.headers.get("host", "") not in self._hosts:
             return _plain_response("This address is not loopback's.", 421)
-        writing = request.method == "POST" and request.url.path in self._writes
-        if request.method not in ("GET", "HEAD") and not writing:
+        is_writing = request.method == "POST" and request.url.path in self._writes
+        if request.method not in ("GET", "HEAD") and not is_writing:
             return _plain_response("This can only be read.", 405)
-        if not writing and self._is_token(request.query_params.get("token", "")):
+        if not is_writing and self._is_token(request.query_params.get("token", "")):
             return self._welcome(request)
         if not self._is_token(request.cookies.get(self._cookie, "")):
             return _plain_response(
                 "Open the address that tiltmeter printed: it has a token in it.", 403
             )
-        return self._refuse_writing(request) if writing else None
+        return self._refuse_writing(request) if is_writing else None
 
     def _welcome(self, request: Request) -> Response:
         rest = [

@@ -99,9 +99,9 @@ class Explorer:
     def _report_links(self, study: int) -> tuple[tuple[str, str], ...]:
         """Returns (link text, address) of every run's report."""
         runs = self.indices[study].sources.values()
-        several = len(runs) > 1
+        has_several = len(runs) > 1
         return tuple(
-            (f"Report of {run.name}" if several else "Report", f"/report/{run.number}")
+            (f"Report of {run.name}" if has_several else "Report", f"/report/{run.number}")
             for run in runs
         )
 
@@ -165,8 +165,8 @@ class Explorer:
             return JSONResponse({"error": NAMELESS.format(run=folder)}, 403)
         from .browse import corrections
 
-        who = self._correctors[run]
-        return JSONResponse(await self.read(corrections.visible_correctable, source, output, who))
+        name = self._correctors[run]
+        return JSONResponse(await self.read(corrections.visible_correctable, source, output, name))
 
     async def correct(self, request: Request) -> Response:
         """Stores or withdraws a correction; status 403 if no name was given."""
@@ -177,8 +177,8 @@ class Explorer:
         if run not in self._correctors:
             return JSONResponse({"error": "Nobody gave a name with --annotator."}, 403)
         output, attribute, value = correction
-        source, who = index.sources[run], self._correctors[run]
-        await self.read(corrections.correct, source, output, who, attribute, value)
+        source, annotator = index.sources[run], self._correctors[run]
+        await self.read(corrections.correct, source, output, annotator, attribute, value)
         await self.read(index.forget_labels)
         self._reports.forget()
         return JSONResponse({"stored": value})

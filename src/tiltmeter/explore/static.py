@@ -67,9 +67,9 @@ def _write_all(indices: Sequence[Index], target: Path) -> None:
     ]
     for number, index in enumerate(indices):
         names[number].mkdir(exist_ok=True)
-        up = "" if number == 0 else "../"
+        parent = "" if number == 0 else "../"
         studies = tuple(
-            (one.protocol.title, up + ("" if n == 0 else names[n].name + "/") + "index.html")
+            (one.protocol.title, parent + ("" if n == 0 else names[n].name + "/") + "index.html")
             for n, one in enumerate(indices)
         )
         several = studies if indices[1:] else ()

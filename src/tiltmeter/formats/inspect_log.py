@@ -68,7 +68,7 @@ _PLAN: Mapping[str, Json] = {"name": "plan", "steps": [], "config": {}}
 
 def _spec(log: InspectLog) -> dict[str, Json]:
     protocol, part = log.protocol, log.part
-    drawn = {"temperature": part.temperature, "top_p": part.top_p, "max_tokens": part.max_tokens}
+    config = {"temperature": part.temperature, "top_p": part.top_p, "max_tokens": part.max_tokens}
     return {
         "eval_id": content_id(protocol.digest, log.subject, part.mode, log.ended)[:22],
         "run_id": content_id(protocol.digest, log.ended)[:22],
@@ -79,7 +79,7 @@ def _spec(log: InspectLog) -> dict[str, Json]:
         "task_args": {"mode": part.mode},
         "dataset": {"name": protocol.name, "samples": -(-part.trials // part.samples)},
         "model": log.model,
-        "model_generate_config": {name: one for name, one in drawn.items() if one is not None},
+        "model_generate_config": {name: one for name, one in config.items() if one is not None},
         "config": {"epochs": part.samples},
         "packages": {"tiltmeter": __version__},
         "metadata": {
@@ -124,10 +124,10 @@ def _claim(claim: Mapping[str, Json]) -> dict[str, Json]:
 def _sample(log: InspectLog, sample: Sample) -> dict[str, Json]:
     trial, output = sample.trial, sample.output
     asked: list[Json] = [{"role": role, "content": text} for role, text in sample.messages]
-    failed = output.outcome == ERROR
+    is_error = output.outcome == ERROR
     reply: Json = {"role": "assistant", "content": output.text, "model": log.model}
     stop = "content_filter" if output.outcome == REFUSAL else "stop"
-    choices: list[Json] = [] if failed else [{"message": reply, "stop_reason": stop}]
+    choices: list[Json] = [] if is_error else [{"message": reply, "stop_reason": stop}]
     usage: dict[str, Json] = {"usage": sample.tokens} if sample.tokens else {}
     error = {"message": output.text, "traceback": "", "traceback_ansi": ""}
     return {
@@ -135,11 +135,11 @@ def _sample(log: InspectLog, sample: Sample) -> dict[str, Json]:
         "epoch": trial.sample + 1,
         "input": asked,
         "target": "",
-        "messages": [*asked] if failed else [*asked, reply],
+        "messages": [*asked] if is_error else [*asked, reply],
         "output": {"model": log.model, "choices": choices, **usage},
         "scores": dict(map(_score, sample.labels)),
         "metadata": {**trial.factors, "mode": trial.mode, "trial": trial.id, "begin": trial.begin},
-        **({"error": error} if failed else {}),
+        **({"error": error} if is_error else {}),
     }
 
 

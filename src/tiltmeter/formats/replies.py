@@ -33,7 +33,7 @@ def rows(protocol: Protocol, found: Iterable[Sample]) -> Iterator[tuple[str, dic
         order = [name for spec in protocol.instruments for name in (spec.attribute, *spec.also)]
         first = min(by_attribute, key=lambda name: (name not in order, [*order, name].index(name)))
         others = {name: values[0] for name, values in by_attribute.items() if name != first}
-        differ = any(value != values[0] for values in by_attribute.values() for value in values)
+        is_split = any(value != values[0] for values in by_attribute.values() for value in values)
         trial, output, call = sample.trial, sample.output, sample.call
         language = trial.factors.get("language", "")
         yield (
@@ -48,7 +48,7 @@ def rows(protocol: Protocol, found: Iterable[Sample]) -> Iterator[tuple[str, dic
                 "reply": output.text,
                 "label": by_attribute[first][0],
                 **others,
-                "difficult": differ,
+                "difficult": is_split,
                 "note": "",
                 "finish_reason": _FINISHES.get(output.ended, output.ended),
                 "usage": _usage(sample),

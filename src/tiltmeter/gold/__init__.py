@@ -81,9 +81,9 @@ def attributes(protocol: Protocol) -> tuple[str, ...]:
 
 def known_attributes(store: Store, protocol: Protocol) -> tuple[str, ...]:
     """Returns the protocol's attributes, then other attributes of the run's labels (a judge's)."""
-    seen = labels.attributes(store, superseded=True)
+    names = labels.attributes(store, superseded=True)
     return tuple(
-        dict.fromkeys((*attributes(protocol), *(name for name in seen if not name.endswith(VOTE))))
+        dict.fromkeys((*attributes(protocol), *(name for name in names if not name.endswith(VOTE))))
     )
 
 
@@ -141,10 +141,10 @@ def is_random(store: Store, attribute: str) -> bool:
     drawn = [
         set(sample["outputs"]) for sample in samples(store) if sample["attribute"] == attribute
     ]
-    whole = [set(sample["outputs"]) for sample in samples(store) if sample["attribute"] == EVERY]
-    if whole:  # of such a sample the outputs that have the attribute
+    outputs = [set(sample["outputs"]) for sample in samples(store) if sample["attribute"] == EVERY]
+    if outputs:  # of such a sample the outputs that have the attribute
         labelled = {output for output, _, _ in labels.of_machines(store, (attribute,))}
-        drawn += [picked & labelled for picked in whole]
+        drawn += [picked & labelled for picked in outputs]
     return bool(gold) and any(
         gold <= picked and len(gold) >= ANNOTATED_SHARE * len(picked) for picked in drawn
     )

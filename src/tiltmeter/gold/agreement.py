@@ -95,10 +95,10 @@ def _coefficients(
     weights: Mapping[str, float] | None = None,
 ) -> Iterator[Agreement]:
     """Yields Gwet's AC1 and Krippendorff's α over all; Cohen's κ and raw agreement of each pair."""
-    names = list(dict.fromkeys(name for said in table.values() for name in said))
-    values = sorted({value for said in table.values() for value in said.values()})
+    names = list(dict.fromkeys(name for row in table.values() for name in row))
+    values = sorted({value for row in table.values() for value in row.values()})
     places = {value: code for code, value in enumerate(values)}
-    outputs = [output for output, said in table.items() if len(said) > 1]
+    outputs = [output for output, row in table.items() if len(row) > 1]
     if not outputs or len(names) < 2:
         return
     codes = np.array(
@@ -117,13 +117,13 @@ def _coefficients(
     )
     for two in agreement.pairwise_agreement(rated=rated):
         of = "" if len(names) == 2 else f" of {names[two.first]} and {names[two.second]}"
-        seen = (codes[:, two.first] >= 0) & (codes[:, two.second] >= 0)
+        shared = (codes[:, two.first] >= 0) & (codes[:, two.second] >= 0)
         both = confusion.confusion(
-            truth=codes[seen, two.first],
-            said=codes[seen, two.second],
+            truth=codes[shared, two.first],
+            said=codes[shared, two.second],
             classes=max(2, len(values)),
-            clusters=clusters[seen],
-            weights=rated.weights[seen],
+            clusters=clusters[shared],
+            weights=rated.weights[shared],
         )
         yield Agreement(who, attribute, f"Cohen's κ{of}", 2, agreement.cohen_kappa(gold=both))
         yield Agreement(who, attribute, f"agreement{of}", 2, two.agreement)

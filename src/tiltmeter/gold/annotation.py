@@ -100,8 +100,8 @@ def choices(
 def shared_sample(
     store: Store, protocol: Protocol, attribute: str, number: int | None, seed: int | None
 ) -> gold.GoldSample:
-    """Returns the run's sample for an attribute, which all annotators share; samples outputs first
-    if the run has no sample.
+    """Returns the run's sample for an attribute, which all annotators share. If the run has none
+    yet, draws one first.
 
     attribute: "" for the attribute of the latest sample, else of the headline measure; "*" for all.
     Raises UsageError if people have begun a sample other than the requested one, or if an output
@@ -188,12 +188,12 @@ class Task:
         if now.value in self.skips:
             now = now._replace(value="", skipped=now.value)
         with self.store.transaction():
-            held = self._state(item)
-            if held != seen or held == now:
-                return held
-            if held.value != now.value:
+            stored = self._state(item)
+            if stored != seen or stored == now:
+                return stored
+            if stored.value != now.value:
                 self._label(item, now.value)
-            if held[1:] != now[1:]:
+            if stored[1:] != now[1:]:
                 write_notes(
                     self.store,
                     WORK,
@@ -204,9 +204,9 @@ class Task:
         return now
 
     def _state(self, item: str) -> State:
-        kept = read_notes(self.store, WORK, f"{self.annotator}/{self.attribute}").get(item, State())
+        note = read_notes(self.store, WORK, f"{self.annotator}/{self.attribute}").get(item, State())
         value = labels.value(self.store, item, self.annotator, self.attribute)
-        return kept._replace(value=value, skipped="") if value else kept
+        return note._replace(value=value, skipped="") if value else note
 
     def _label(self, item: str, value: str) -> None:
         if value:
@@ -221,9 +221,9 @@ def open_task(store: Store, protocol: Protocol, annotator: str, drawn: gold.Gold
     """Makes a person's task from a sample."""
     weights = {output: weight for output, (weight, _) in drawn["outputs"].items()}
     attribute = drawn["attribute"]
-    known = choices(store, protocol, attribute)
+    values = choices(store, protocol, attribute)
     return Task(
-        store, annotator, attribute, known, weights, skips=_skips(store, protocol, attribute)
+        store, annotator, attribute, values, weights, skips=_skips(store, protocol, attribute)
     )
 
 

@@ -112,12 +112,12 @@ def check_state(now: State, known: Sequence[ValueChoice]) -> None:
 
 def write_notes(store: Store, kind: str, name: str, item: str, state: State) -> None:
     """Stores the parts of an answer that are not labels (skip, note, marks) in an artefact."""
-    kept: dict[str, dict[str, str]] = json.loads(store.artefact(kind, name) or "{}")
-    kept[item] = {key: text for key, text in state._asdict().items() if text}
+    notes: dict[str, dict[str, str]] = json.loads(store.artefact(kind, name) or "{}")
+    notes[item] = {key: text for key, text in state._asdict().items() if text}
     store.keep(
         kind,
         name,
-        json.dumps({item: said for item, said in kept.items() if said}, ensure_ascii=False),
+        json.dumps({item: note for item, note in notes.items() if note}, ensure_ascii=False),
     )
 
 

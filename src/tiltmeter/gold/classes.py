@@ -42,34 +42,34 @@ def shares(
     if len(classes) < 2:
         return []
     code = {value: place for place, value in enumerate(classes)}
-    kept = [row for row in rows if row.said in code]
+    in_class = [row for row in rows if row.said in code]
     weights = [
         (one.subject, one.levels.get(protocol.item, ""), one.value, one.weight)
         for one in label_counts.condition_weights(store, annotator, attribute)
         if one.value in code
     ]
-    gold_items = [row.factors.get(protocol.item, row.output) for row in kept]
+    gold_items = [row.factors.get(protocol.item, row.output) for row in in_class]
     names = dict.fromkeys((*(item for _, item, _, _ in weights), *gold_items))
     items = {item: place for place, item in enumerate(names)}
     gold = confusion.confusion(
-        truth=[code[row.truth] for row in kept],
-        said=[code[row.said] for row in kept],
+        truth=[code[row.truth] for row in in_class],
+        said=[code[row.said] for row in in_class],
         classes=len(classes),
         clusters=[items[item] for item in gold_items],
         items=len(items),
-        weights=[row.weight for row in kept],
+        weights=[row.weight for row in in_class],
     )
-    found = []
+    results = []
     for subject in dict.fromkeys(subject for subject, _, _, _ in weights):
         table = np.zeros((len(items), len(classes)))
         for name, item, value, weight in weights:
             if name == subject:
                 table[items[item], code[value]] += weight
         corrected = corrected_shares(said=table, gold=gold)
-        found += [
-            ClassShare(subject, value, old, new)
-            for value, old, new in zip(
+        results += [
+            ClassShare(subject, value, raw, estimate)
+            for value, raw, estimate in zip(
                 classes, corrected.uncorrected, corrected.corrected, strict=True
             )
         ]
-    return found
+    return results

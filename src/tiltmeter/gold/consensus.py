@@ -37,20 +37,20 @@ class PanelAccuracy:
 def panel_accuracies(
     store: Store, protocol: Protocol, pairs: Sequence[GoldPair]
 ) -> Iterator[PanelAccuracy]:
-    """Yields a panel's accuracy by the number of judges that agree; then each judge's accuracy."""
+    """Yields the accuracy of a panel per number of agreeing judges, then of each single judge."""
     cast: dict[tuple[str, str], dict[str, dict[int, str]]] = {}
     for vote in labels.votes(store):
         of = (vote.annotator, vote.attribute.removesuffix(VOTE))
         cast.setdefault(of, {}).setdefault(vote.output, {})[vote.position] = vote.value
     for (annotator, attribute), votes in cast.items():
-        known = [
+        judged = [
             pair
             for pair in pairs
             if (pair.annotator, pair.attribute) == (annotator, attribute) and pair.output in votes
         ]
-        if known:
-            yield from _by_consensus(protocol, known, votes)
-            yield from _by_judge(protocol, known, votes)
+        if judged:
+            yield from _by_consensus(protocol, judged, votes)
+            yield from _by_judge(protocol, judged, votes)
 
 
 def _by_consensus(
@@ -60,12 +60,12 @@ def _by_consensus(
     groups: dict[int, list[tuple[GoldPair, bool]]] = {}
     for pair in pairs:
         words = [value for value in votes[pair.output].values() if value not in _NO_VOTES]
-        most = max(Counter(words).values(), default=0)
-        most = most if 2 * most > judges else 0
-        groups.setdefault(most, []).append((pair, pair.said == pair.truth))
-    for most in sorted(groups, reverse=True):
-        who = ALL if most == judges else f"{most} of {judges} agree" if most else SPLIT
-        yield _accuracy(protocol, groups[most], who, judge=False)
+        agreeing = max(Counter(words).values(), default=0)
+        agreeing = agreeing if 2 * agreeing > judges else 0
+        groups.setdefault(agreeing, []).append((pair, pair.said == pair.truth))
+    for agreeing in sorted(groups, reverse=True):
+        who = ALL if agreeing == judges else f"{agreeing} of {judges} agree" if agreeing else SPLIT
+        yield _accuracy(protocol, groups[agreeing], who, judge=False)
 
 
 def _by_judge(

@@ -65,16 +65,16 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
         raise UsageError(f"{path.name} has no value in any row. Fill in the column 'value'.")
     drawn = drawn_weights(store)
     weights = {**drawn, **dict(_weights(path.name, rows))}
-    held: dict[tuple[str, ...], tuple[str, float]] = {
+    stored: dict[tuple[str, ...], tuple[str, float]] = {
         person[:3]: (person.value, person.weight) for person in stored_labels.of_people(store)
     }
     replaced, added = 0, 0
     for batch in _rounds(label._replace(weight=weights.get(label.output, 1.0)) for label in labels):
-        new = [label for label in batch if held.get(label[:3]) != (label.value, label.weight)]
-        replaced += sum(label[:3] in held for label in new)
+        new = [label for label in batch if stored.get(label[:3]) != (label.value, label.weight)]
+        replaced += sum(label[:3] in stored for label in new)
         added += len(new)
         store.supersede(new)
-        held |= {label[:3]: (label.value, label.weight) for label in new}
+        stored |= {label[:3]: (label.value, label.weight) for label in new}
     _keep_skips(store, skips)
     people = tuple(dict.fromkeys(label.annotator for label in answers))
     digest = sha256(intake.read_bytes(path)).hexdigest()
@@ -125,8 +125,8 @@ def _keep_skips(store: Store, skips: Sequence[Label]) -> None:
     for skip in skips:
         store.withdraw([(skip.output, skip.annotator, skip.attribute)])
         name = f"{skip.annotator}/{skip.attribute}"
-        held = read_notes(store, WORK, name).get(skip.output, State())
-        write_notes(store, WORK, name, skip.output, held._replace(skipped=AMBIGUOUS))
+        state = read_notes(store, WORK, name).get(skip.output, State())
+        write_notes(store, WORK, name, skip.output, state._replace(skipped=AMBIGUOUS))
 
 
 def _text_of(row: RawRow, *names: str) -> str:
@@ -223,13 +223,13 @@ def _weights(file: str, rows: Sequence[tuple[int, RawRow]]) -> Iterator[tuple[st
 def _rounds(labels: Iterable[Label]) -> list[list[Label]]:
     """Splits labels into rounds, so that a person's later answer replaces the earlier one."""
     rounds: list[list[Label]] = []
-    seen: Counter[tuple[str, str, str]] = Counter()
+    counts: Counter[tuple[str, str, str]] = Counter()
     for label in labels:
         key = (label.output, label.annotator, label.attribute)
-        if seen[key] == len(rounds):
+        if counts[key] == len(rounds):
             rounds.append([])
-        rounds[seen[key]].append(label)
-        seen[key] += 1
+        rounds[counts[key]].append(label)
+        counts[key] += 1
     return rounds
 
 
@@ -254,9 +254,9 @@ def _warnings(store: Store, labels: Sequence[Label]) -> Iterator[str]:
 
 def _how(store: Store, labels: Sequence[Label]) -> str:
     """Returns a sentence on how many of a file's outputs tiltmeter sampled."""
-    drawn = drawn_weights(store)
+    weights = drawn_weights(store)
     number = len({label.output for label in labels})
-    inside = len({label.output for label in labels if label.output in drawn})
+    inside = len({label.output for label in labels if label.output in weights})
     return (
         f"{inside} of {number} outputs are of a sample that tiltmeter drew; of the others it "
         "is not known"

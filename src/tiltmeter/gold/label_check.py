@@ -113,8 +113,8 @@ def _groups(
 def _rank(order: Sequence[Sequence[str]], key: Sequence[str]) -> list[tuple[int, str]]:
     """Returns a sort key: levels in the order of the design, then others by name."""
     return [
-        (known.index(level) if level in known else len(known), level)
-        for known, level in zip(order, key, strict=True)
+        (levels.index(level) if level in levels else len(levels), level)
+        for levels, level in zip(order, key, strict=True)
     ]
 
 

@@ -40,9 +40,9 @@ def closed_lists(store: Store, protocol: Protocol) -> list[Attribute]:
     attributes = []
     for spec in protocol.instruments:
         lists = spec.settings.get("lists")
-        given = dict(lists) if isinstance(lists, Mapping) else {}
+        listed = dict(lists) if isinstance(lists, Mapping) else {}
         palette = (*colour.colours(), *colour.SPECIAL)
-        named = dict.fromkeys(spec.settings.get("colours", ()), palette) | given
+        named = dict.fromkeys(spec.settings.get("colours", ()), palette) | listed
         attributes += [Attribute(name, "", tuple(values), {}) for name, values in named.items()]
     return attributes + taxonomies(store, protocol)
 
@@ -99,7 +99,7 @@ def ambiguous_is_a_skip(store: Store, protocol: Protocol, attribute: str) -> boo
 def attributes_of_outputs(
     store: Store, protocol: Protocol, wanted: Collection[str]
 ) -> dict[str, list[Attribute]]:
-    """Returns {output: the attributes that have both a closed list and a machine's label of it}.
+    """Returns {output: the attributes with a closed list that a machine labelled on the output}.
 
     Raises UsageError if the protocol has no closed lists.
     """

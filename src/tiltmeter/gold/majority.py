@@ -68,12 +68,12 @@ def leave_out(store: Store, protocol: Protocol, attribute: str, person: str) -> 
     """Withdraws a person's labels of an attribute in a copy of a run; recomputes the majority."""
     theirs = labels.by_annotator(store, person)
     keys = [(one.output, person, attribute) for one in theirs if one.attribute == attribute]
-    known = {
+    judged = {
         output
         for output, value_by_person in _values_by_person(store, attribute).items()
         if {*value_by_person} - {person}
     }
-    alone = [(output, PEOPLE, attribute) for output, *_ in keys if output not in known]
+    alone = [(output, PEOPLE, attribute) for output, *_ in keys if output not in judged]
     store.withdraw([*keys, *alone])
     store.supersede(changes(store, protocol))
 

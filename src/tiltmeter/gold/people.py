@@ -68,22 +68,22 @@ def divide(store: Store, attribute: str, annotator: str, among: Sequence[str]) -
     """Stores the people among whom the sample of an attribute is divided, and returns them; [] if
     everybody labels all of it. Raises UsageError if it is divided otherwise already, or if the
     annotator is not among the people."""
-    kept: list[str] = json.loads(store.artefact(AMONG, attribute) or "[]")
-    if among and sorted(set(among)) != kept:
-        if kept or labels.have_human(store, "" if attribute == EVERY else attribute):
-            how = f"is divided among {_names(kept)}" if kept else "is shown whole to everybody"
+    names: list[str] = json.loads(store.artefact(AMONG, attribute) or "[]")
+    if among and sorted(set(among)) != names:
+        if names or labels.have_human(store, "" if attribute == EVERY else attribute):
+            how = f"is divided among {_names(names)}" if names else "is shown whole to everybody"
             raise UsageError(
                 f"People have begun: the sample of {attribute} {how}. Leave --among out."
             )
-        kept = sorted(set(among))
-    if kept and annotator not in kept:
+        names = sorted(set(among))
+    if names and annotator not in names:
         raise UsageError(
-            f"{_names([annotator])} is not among {_names(kept)}, who share the sample of "
+            f"{_names([annotator])} is not among {_names(names)}, who share the sample of "
             f"{attribute}. Type one of these names."
         )
     if among:
-        store.keep(AMONG, attribute, json.dumps(kept))
-    return kept
+        store.keep(AMONG, attribute, json.dumps(names))
+    return names
 
 
 def _names(annotators: Iterable[str]) -> str:
@@ -128,13 +128,13 @@ def disagreements(store: Store) -> dict[str, dict[str, dict[str, State]]]:
 def progress(store: Store) -> Iterator[PersonProgress]:
     """Yields each person's progress per attribute, in the sample or the adjudication."""
     split = disagreements(store)
-    drawn = {sample["attribute"]: set(sample["outputs"]) for sample in gold.samples(store)}
+    samples = {sample["attribute"]: set(sample["outputs"]) for sample in gold.samples(store)}
     for annotator, attribute in people(store):
         states = read_states(store, annotator, attribute)
         items = (
             split.get(attribute, {})
             if annotator.endswith(ADJUDICATED)
-            else drawn.get(attribute) or _whole_outputs(store, drawn, attribute)
+            else samples.get(attribute) or _whole_outputs(store, samples, attribute)
         )
         among = json.loads(store.artefact(AMONG, attribute) or "[]")
         mine = [states.get(item, State()) for item in part_of(items or states, annotator, among)]

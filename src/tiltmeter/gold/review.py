@@ -90,9 +90,9 @@ class Review:
             raise UsageError(f"There is no item '{item[:80]}' here.")
         check_state(now, self.choices)
         with self.store.transaction():
-            held = self.states().get(item, State())
-            if held != seen or held == now:
-                return held
+            stored = self.states().get(item, State())
+            if stored != seen or stored == now:
+                return stored
             write_notes(self.store, REVIEW, self.annotator, item, now)
         return now
 
@@ -129,9 +129,9 @@ def marks(store: Store) -> dict[str, dict[str, State]]:
 def progress(store: Store, protocol: Protocol) -> Iterator[PersonProgress]:
     """Yields the progress of each person who has begun a review."""
     by_person = marks(store)
-    known = taxonomy_values(store, protocol) if by_person else {}
+    values = taxonomy_values(store, protocol) if by_person else {}
     for annotator, marks_of in by_person.items():
-        mine = [marks_of.get(item, State()) for item in known]
+        mine = [marks_of.get(item, State()) for item in values]
         skipped = Counter(state.skipped for state in mine if state.skipped)
         yield PersonProgress(
             annotator,
@@ -148,10 +148,10 @@ def shares(store: Store, known: Mapping[str, TaxonomyValue]) -> Iterator[MarkSha
     # loads scipy, which the page on which they mark has no use for
     from ..stats.rates import clustered_share
 
-    for annotator, given in marks(store).items():
+    for annotator, states in marks(store).items():
         marks_by_attribute = [
             (known[item].whole, mark.value)
-            for item, mark in given.items()
+            for item, mark in states.items()
             if mark.value and item in known
         ]
         wholes = list(dict.fromkeys(whole for whole, _ in marks_by_attribute))

@@ -95,7 +95,7 @@ def draw(
 
 
 def _labelled_names(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ...]:
-    """Returns the attributes (and votes' attributes) of which an output needs one label."""
+    """Returns the attributes one of which must be labelled for an output to be sampled."""
     if attribute == EVERY:
         return tuple(dict.fromkeys(one.name for one in closed_lists(store, protocol)))
     return (attribute, attribute + VOTE)
@@ -122,11 +122,11 @@ def _rows_of_attributes(
 def default_attribute(store: Store, protocol: Protocol) -> str:
     """Returns the first headline measure's attribute if labelled, else the first instrument's."""
     seen = set(labels.attributes(store))
-    known = set(attributes(protocol)) & (
+    closed = set(attributes(protocol)) & (
         seen or set(attributes(protocol))
     ) - labels.attributes_with_several(store)
     wanted = sorted(protocol.measures, key=lambda measure: not measure.headline)
-    labelled = (measure.attribute for measure in wanted if measure.attribute in known)
+    labelled = (measure.attribute for measure in wanted if measure.attribute in closed)
     if not protocol.instruments:
         raise UsageError(
             f"{protocol.name} has no instrument, so there is no attribute to annotate. Add "
@@ -154,7 +154,7 @@ def _pool(store: Store, protocol: Protocol, names: tuple[str, ...]) -> dict[str,
     labels_of: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for output, name, value in labels.of_machines(store, names):
         labels_of[output].add((name, value))
-    drawn = [
+    modes = [
         name
         for name, mode in protocol.modes.items()
         if not mode.logprobs and not mode.for_discovery
@@ -164,7 +164,7 @@ def _pool(store: Store, protocol: Protocol, names: tuple[str, ...]) -> dict[str,
     # items that people rate before any judge does
     unlabelled = not labels_of and bool(asked & set(names))
     for answer in outputs.answers(store):
-        if answer.mode in drawn and (unlabelled or answer.id in labels_of):
+        if answer.mode in modes and (unlabelled or answer.id in labels_of):
             condition = {"subject": answer.subject, "mode": answer.mode, **answer.levels}
             values = Counter(name for name, _ in labels_of[answer.id])
             disagree = max(values.values(), default=0) > 1
@@ -214,10 +214,10 @@ def pick(
     while True:
         first = _share_out(strata, min(number - extra, len(pool)))
         rest = {key: [one for one in strata[key][first[key] :] if one.disagree] for key in strata}
-        left = sum(map(len, rest.values()))
-        if left >= extra:
+        available = sum(map(len, rest.values()))
+        if available >= extra:
             break
-        extra = left  # the random part has taken the others of them
+        extra = available  # the random part has taken the others of them
     more = _share_out(rest, extra)
     picked: dict[str, tuple[float, str]] = {}
     for key, part in strata.items():
@@ -232,7 +232,7 @@ def pick(
 def _weight(
     one: SheetCandidate, part: Sequence[SheetCandidate], chosen: Sequence[SheetCandidate]
 ) -> float:
-    """Returns how many outputs a sampled output stands for: outputs of its kind per sampled one."""
+    """Returns a sampled output's weight: the stratum's outputs of this kind per sampled output."""
     present, taken = Counter(o.disagree for o in part), Counter(o.disagree for o in chosen)
     if set(present) != set(taken):
         return round(len(part) / len(chosen), 6)

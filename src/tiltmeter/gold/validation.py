@@ -119,13 +119,13 @@ def check(store: Store, protocol: Protocol) -> Validation:
     numbers: dict[str, int] = {}
     for _, attribute in gold.truths(store):
         numbers[attribute] = numbers.get(attribute, 0) + 1
-    known = review.taxonomy_values(store, protocol)
+    values = review.taxonomy_values(store, protocol)
     return Validation(
         tuple(cards),
-        (*agreements(store, protocol, by_card), *reviewer_agreements(store, known)),
+        (*agreements(store, protocol, by_card), *reviewer_agreements(store, values)),
         numbers,
         people.skips(store),
-        tuple(review.shares(store, known)),
+        tuple(review.shares(store, values)),
         tuple(check_labels(store, protocol, pairs)),
         tuple(panel_accuracies(store, protocol, pairs)),
     )
@@ -174,8 +174,8 @@ def _card(
     codes = _Codes(tuple(classes), (*classes, *others), items)
     groups = [_group(codes, protocol, "", "", rows)]
     gaps: list[tuple[str, str, str, Confusion, Confusion]] = []
-    there = [row.factors for row in rows]
-    conditions = gold.conditions(protocol, there)
+    row_levels = [row.factors for row in rows]
+    conditions = gold.conditions(protocol, row_levels)
     for factor in ("subject", "mode", "language", *conditions):
         levels = _levels(protocol, factor, rows)
         if len(levels) < 2:
@@ -268,7 +268,7 @@ def _gaps(
 
 
 def _base(made: Confusion, k: int, rate: str) -> float:
-    """Returns the number of gold labels in the denominator of class k's rate."""
+    """Returns the denominator of class k's rate: the number of gold labels of k, or of others."""
     mine = float(made.labels[:, k].sum())
     return mine if rate == "sensitivity" else float(made.labels.sum()) - mine
 

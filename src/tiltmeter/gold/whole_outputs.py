@@ -74,16 +74,16 @@ def open_whole_outputs(
     store: Store, protocol: Protocol, annotator: str, drawn: gold.GoldSample
 ) -> WholeOutputTask:
     """Makes a person's task: all attributes of this person's part of a sample."""
-    known: dict[str, tuple[ValueChoice, ...]] = {}
+    offered: dict[str, tuple[ValueChoice, ...]] = {}
     listed: dict[str, dict[str, tuple[ValueChoice, ...]]] = {}
     for output, attributes in attributes_of_outputs(
         store, protocol, list(drawn["outputs"])
     ).items():
         for one in attributes:
             key = f"{one.name} {sorted(one.of.items())}"
-            if key not in known:
-                known[key] = choices(store, protocol, one.name, one.of)
-            listed.setdefault(output, {})[one.name] = known[key]
+            if key not in offered:
+                offered[key] = choices(store, protocol, one.name, one.of)
+            listed.setdefault(output, {})[one.name] = offered[key]
     names = dict.fromkeys(name for each in listed.values() for name in each)
     tasks = {
         name: open_task(store, protocol, annotator, {**drawn, "attribute": name}) for name in names

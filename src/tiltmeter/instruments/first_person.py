@@ -85,7 +85,7 @@ def _genders(text: str) -> Iterator[str]:
 
 
 def _predicate(words: Sequence[str]) -> str:
-    """Returns the gender of the first word that agrees with the speaker, or ""."""
+    """Returns the gender of the first word that must agree in gender with the speaker, or ""."""
     for place, word in enumerate(words):
         if word in _SELF:
             return _SELF[word]

@@ -62,10 +62,10 @@ def foreign(text: str, code: str) -> bool:
     others = 0 if text.isascii() else len(_IN_ANY.findall(text))
     if others and others > CHARACTERS_A_WORD * len(_WORD.findall(text)):
         return True
-    told = _language_of_own_words(text) if code in _lists().only else ""
+    detected = _language_of_own_words(text) if code in _lists().only else ""
     return (
-        told != code
-        if told
+        detected != code
+        if detected
         else _WORD.search(text) is not None and _is_foreign_to_identifier(text, code)
     )
 
@@ -76,26 +76,26 @@ def _in_other_script(text: str, code: str) -> bool:
     without_kana = code == "ja" and not _IN_KANA.search(text)
     if not others and not without_kana:  # most answers: their own script need not be counted
         return False
-    own = len(_OWN[code].findall(text))
-    if own < others:
+    letters = len(_OWN[code].findall(text))
+    if letters < others:
         return True
     if code == "zh":
-        return len(_IN_KANA.findall(text)) > KANA_SHARE_IN_CHINESE * own
-    return without_kana and own >= HAN_WITHOUT_KANA
+        return len(_IN_KANA.findall(text)) > KANA_SHARE_IN_CHINESE * letters
+    return without_kana and letters >= HAN_WITHOUT_KANA
 
 
 def _language_of_own_words(text: str) -> str:
     """Returns the only language whose exclusive words the text has; "" if in doubt."""
     apart = _APART.sub(" ", text.replace("¿", " ¿ ").replace("¡", " ¡ "))
-    found = [code for code in map(_owners().get, apart.split()) if code]
-    return found[0] if len(found) >= ENOUGH_WORDS and len(set(found)) == 1 else ""
+    codes = [code for code in map(_owners().get, apart.split()) if code]
+    return codes[0] if len(codes) >= ENOUGH_WORDS and len(set(codes)) == 1 else ""
 
 
 def _is_foreign_to_identifier(text: str, code: str) -> bool:
     """True if py3langid prefers another language by LEAD_NATS; False if it lacks `code`."""
     scores = dict(_identifier("" if code in _lists().others else code)(text))
-    own = scores.get(code)
-    return own is not None and max(scores.values()) - own > LEAD_NATS
+    score = scores.get(code)
+    return score is not None and max(scores.values()) - score > LEAD_NATS
 
 
 @lru_cache
@@ -118,7 +118,7 @@ def _identifier(code: str) -> Rank:
 
 class Lists(NamedTuple):
     """The word lists per language. others: languages in which an answer may come unasked; only:
-    {language: words that no other has}; frequent: {language: its frequent words}.
+    {language: words that no other language has}; frequent: {language: its frequent words}.
     """
 
     others: tuple[str, ...]
@@ -180,8 +180,8 @@ def language_of(text: str) -> str:
         return ""
     if not ranked:
         return ""
-    near = [code for code, score in ranked if score > ranked[0][1] - LEAD_NATS]
-    return next((code for code in near if code in shipped()), near[0] if near else "")
+    likely = [code for code, score in ranked if score > ranked[0][1] - LEAD_NATS]
+    return next((code for code in likely if code in shipped()), likely[0] if likely else "")
 
 
 @lru_cache

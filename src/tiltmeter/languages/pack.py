@@ -90,10 +90,10 @@ def pack(code: str) -> Pack:
     """Reads the shipped pack for a code such as "en" or "zh-Hant" (pack "zh"); an empty pack for ""
     and for a language without one.
     """
-    known = base(code)
+    plain = base(code)
     if code in _overlays:
-        return _with_overlay(code, pack(known), _parse(known, _overlays[code]))
-    return read(HERE / known, known) if known.isalpha() else Pack(known, {}, {}, (), ())
+        return _with_overlay(code, pack(plain), _parse(plain, _overlays[code]))
+    return read(HERE / plain, plain) if plain.isalpha() else Pack(plain, {}, {}, (), ())
 
 
 def overlays(setting: Json) -> dict[str, str]:
@@ -198,11 +198,11 @@ def _laid_over(under: Mapping[str, Json], over: Mapping[str, Json]) -> dict[str,
     """Merges `over` into a table: values replace, "+name" lists extend, nested tables merge."""
     result = dict(under)
     for name, value in over.items():
-        known = result.get(name.removeprefix("+"))
+        base_value = result.get(name.removeprefix("+"))
         if name.startswith("+"):
-            result[name[1:]] = [*strings(known), *strings(value)]
-        elif isinstance(value, Mapping) and isinstance(known, Mapping):
-            result[name] = _laid_over(known, value)
+            result[name[1:]] = [*strings(base_value), *strings(value)]
+        elif isinstance(value, Mapping) and isinstance(base_value, Mapping):
+            result[name] = _laid_over(base_value, value)
         else:
             result[name] = value
     return result

@@ -68,7 +68,7 @@ _FRAME_ROLES = {
 
 
 class _TokenWords(dict[str, str]):
-    """A cache: {token: its word or mark in canonical text; "" if it is left out there}."""
+    """A cache: {token: the token's word or mark in canonical text, or "" if left out}."""
 
     def __missing__(self, token: str) -> str:
         word = _MARKS.get(token, token)
@@ -158,13 +158,13 @@ class Language:
         """Makes a pattern that matches the longest of the phrases, as whole words; nothing if there
         are none. Phrases are grouped by first letter, which excludes most positions fast.
         """
-        found = sorted({self.phrase(phrase) for phrase in phrases}, key=len, reverse=True)
+        patterns = sorted({self.phrase(phrase) for phrase in phrases}, key=len, reverse=True)
         begun: dict[str, list[str]] = {}
-        for phrase in found:
+        for phrase in patterns:
             begun.setdefault(phrase[:1] if phrase[:1].isalnum() else "", []).append(phrase[1:])
-        wild = [phrase for phrase in found if not phrase[:1].isalnum()]
+        wild = [phrase for phrase in patterns if not phrase[:1].isalnum()]
         parts = [f"{first}(?:{'|'.join(rest)})" for first, rest in begun.items() if first]
-        return lazy(f"(?<= )(?:{'|'.join((*parts, *wild))})(?= )" if found else NEVER)
+        return lazy(f"(?<= )(?:{'|'.join((*parts, *wild))})(?= )" if patterns else NEVER)
 
     def any_mention(self, phrases: Iterable[str]) -> re.Pattern[str]:
         """Makes a pattern as `any_of` does; but in scripts without spaces a phrase does not match
@@ -174,13 +174,13 @@ class Language:
         if not self.data.get("unspaced"):
             return self.any_of(texts)
         longest_first = sorted(texts, key=lambda text: (-len(text), text))
-        found = "|".join(
+        pattern = "|".join(
             f"{re.escape(text)}{_unless(text, longest_first)}" for text in longest_first
         )
-        return lazy(f"(?<= )(?:{found})(?= )" if found else NEVER)
+        return lazy(f"(?<= )(?:{pattern})(?= )" if pattern else NEVER)
 
     def role(self, name: str) -> re.Pattern[str]:
-        """Returns the pattern for a list of the language's pack, and its frames of that role."""
+        """Returns the pattern for the phrases of one list (role) of the pack, frames included."""
         if name not in self._roles:
             words = (*self.pack.list_of(name), *self._frames(name))
             plain = map(without_accents, words if name in DENYING else ())
@@ -190,8 +190,8 @@ class Language:
     def is_one_of(self, word: str, name: str) -> bool:
         """True if a word equals one phrase of the list `name`."""
         text = self.canonical(word)
-        found = self.role(name).match(text, 1)
-        return found is not None and found.end() == len(text) - 1
+        match = self.role(name).match(text, 1)
+        return match is not None and match.end() == len(text) - 1
 
     def ending(self, sentence: str) -> str:
         """Returns the end of a sentence if it does not change the meaning (です), or ""."""
@@ -213,9 +213,9 @@ class Language:
         """Returns other forms of the same meaning: cases of a word for a person, other words for
         yes or no; each also with the language's endings, particles and prefixes.
         """
-        own = next((words for words in self._alike if form in words), [form])
-        others = {word for words in self._alike if words is not own for word in words}
-        shapes = {ended for word in own for ended in (word, *self._endings(word))}
+        alike = next((words for words in self._alike if form in words), [form])
+        others = {word for words in self._alike if words is not alike for word in words}
+        shapes = {ended for word in alike for ended in (word, *self._endings(word))}
         prefixed = (
             f"{prefix}{shape}" for prefix in self.pack.list_of("prefixes") for shape in shapes
         )
@@ -258,13 +258,13 @@ class Language:
     def _separable(self, participle: str) -> Iterator[str]:
         """Yields other forms of a separable verb: ablehnen, abzulehnen, Ablehnung of abgelehnt."""
         stems = {pair[0]: pair[1] for pair in map(strings, _rows(self.data.get("stems")))}
-        changed = {whole: stem for stem, whole in stems.items()}
+        changed = {core: stem for stem, core in stems.items()}
         for prefix in strings(self.data.get("separable")):
             start = f"{prefix}ge"
             if participle.startswith(prefix) and participle.endswith("en"):  # the infinitive
-                whole = participle.removeprefix(prefix).removesuffix("en")
-                past = f"{start}{changed.get(whole, whole)}"
-                yield from (f"{past}t", f"{past}en", f"{prefix}zu{whole}en", f"{prefix}{whole}ung")
+                core = participle.removeprefix(prefix).removesuffix("en")
+                past = f"{start}{changed.get(core, core)}"
+                yield from (f"{past}t", f"{past}en", f"{prefix}zu{core}en", f"{prefix}{core}ung")
             if participle.startswith(start) and participle.endswith(("t", "en")):
                 stem = participle.removeprefix(start).removesuffix("t").removesuffix("en")
                 stem = stems.get(stem, stem)
@@ -275,8 +275,8 @@ class Language:
         """True if a canonical text contains a phrase of one of the roles."""
         if roles not in self._sought:
             patterns = [self.role(role).pattern.replace("(?<= )", "", 1) for role in roles]
-            found = "|".join(pattern for pattern in patterns if pattern != NEVER)
-            self._sought[roles] = re.compile(f" (?:{found})" if found else NEVER).search
+            combined = "|".join(pattern for pattern in patterns if pattern != NEVER)
+            self._sought[roles] = re.compile(f" (?:{combined})" if combined else NEVER).search
         return self._sought[roles](text) is not None
 
     def foreign(self, canonical: str) -> bool:
@@ -287,10 +287,10 @@ class Language:
             if elsewhere * 2 > letters.total():
                 return True
         words = [word for word in canonical.split() if word[0].isalpha()]
-        own = sum(word in self.frequent for word in words)
+        frequent = sum(word in self.frequent for word in words)
         codes = Counter(code for word in words for code in _languages_of(word))
         most = max((number for code, number in codes.items() if code != self.code), default=0)
-        return bool(self.data) and most > max(own, len(words) / 3)
+        return bool(self.data) and most > max(frequent, len(words) / 3)
 
 
 @cache

@@ -58,7 +58,7 @@ def base(code: str) -> str:
 
 
 def facts(code: str) -> LanguageFacts:
-    """Returns the facts of a language; for one not in CLDR, its code as name and English marks."""
+    """Returns a language's facts; if CLDR lacks it, its code as the name, and English marks."""
     return _all().get(base(code)) or LanguageFacts(code, "“”‘’", "", "", "")
 
 

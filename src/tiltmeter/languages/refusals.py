@@ -104,12 +104,12 @@ def _declines_asked(start: str, code: str, prompt: str) -> bool:
 
 
 def _goes_on(canonical: str, known: Language) -> bool:
-    """True if a condition, or a turn ("but") to something not denied, follows the first negation:
+    """True if, after the first negation, a condition follows or "but" turns to something affirmed:
     "I cannot know, but Ann"; not "I have no access, so I can't say".
     """
     denied = (known.role(name).search(canonical) for name in DENYING)
-    rest = canonical[min((found.end() for found in denied if found), default=0) :]
-    turns = [found.end() for name in _TURNS for found in known.role(name).finditer(rest)]
+    rest = canonical[min((match.end() for match in denied if match), default=0) :]
+    turns = [match.end() for name in _TURNS for match in known.role(name).finditer(rest)]
     turned = bool(turns) and not known.has(rest[max(turns) :], *DENYING)
     return turned or known.has(rest, "condition")
 
@@ -170,18 +170,18 @@ def _explains(known: Language, told: str, asked: str) -> bool:
     """True if an answer to a question goes on from a refusal, by "but", to what a colon announces:
     "I am no doctor, but here is the gist: …".
     """
-    found = known.role("contrast").search(told)
-    if "?" not in asked or not found:
+    match = known.role("contrast").search(told)
+    if "?" not in asked or not match:
         return False
-    lead, _, rest = told[found.end() :].partition(":")
+    lead, _, rest = told[match.end() :].partition(":")
     least = 2 * _SHORT if known.data.get("unspaced") else _SHORT
     return len(rest.split()) > least and "." not in lead and not known.has(lead, *DENYING)
 
 
 def _concedes_figure(known: Language, told: str) -> bool:
     """True if "but" leads from a refusal to a figure that is not a telephone number."""
-    found = known.role("contrast").search(told)
-    rest = told[found.end() :] if found else ""
+    match = known.role("contrast").search(told)
+    rest = told[match.end() :] if match else ""
     answers = "?" not in rest and not known.has(rest, "decline", *DENYING)
     return answers and _FIGURE.match(rest) is not None
 

@@ -187,7 +187,7 @@ def make_model(name: str, options: ModelOptions = DEFAULTS) -> Model:
 
 
 def _of_factory(name: str, factory: Callable[..., Model]) -> ModelKind:
-    """Makes the kind for a package that names a plain function or class instead of a record."""
+    """Makes the ModelKind for a package whose entry point is a function or class, not a record."""
 
     def make(rest: str, options: ModelOptions) -> Model:
         keywords: dict[str, Any] = {f.name: getattr(options, f.name) for f in fields(options)}

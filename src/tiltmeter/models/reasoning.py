@@ -33,8 +33,8 @@ def check(wanted: str | None) -> None:
 
 
 def effort(wanted: str | None, efforts: Sequence[str], *, switchable: bool) -> str:
-    """Returns the effort to ask for. wanted: off, default, an effort, or None for off if off is
-    known to be possible.
+    """Returns the effort to ask for. wanted: off, default, an effort, or None to switch thinking
+    off only if the model is known to allow it.
 
     efforts: the efforts that the model is known to accept, from the least; switchable: True if the
     endpoint is known to accept the switch for any model.
@@ -49,7 +49,7 @@ def effort(wanted: str | None, efforts: Sequence[str], *, switchable: bool) -> s
 
 
 def chat_fields(host: str, asked: str) -> dict[str, Json]:
-    """Returns the fields, in OpenAI's chat format, by which a host is asked for an effort."""
+    """Returns the fields of a chat request that ask a host's model for an effort."""
     if not asked:
         return {}
     if host.endswith("openrouter.ai"):

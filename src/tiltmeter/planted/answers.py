@@ -58,7 +58,7 @@ class PlantedAnswers:
 
     @classmethod
     def names(cls, protocol: Protocol) -> Sequence[str]:
-        """Lists the settings that tilt answers to a protocol, except settings of outcomes."""
+        """Lists the settings that tilt answers to a protocol; settings of outcomes are left out."""
         raise NotImplementedError
 
     @classmethod

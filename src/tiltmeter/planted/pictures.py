@@ -237,7 +237,7 @@ class Band:
 
 
 def _codes(image: Image) -> list[tuple[tuple[Colour, Colour], tuple[Colour, Colour]]]:
-    """Lists the (attribute, value) codes at every possible position; wrong ones fit no name."""
+    """Lists (attribute's, value's) colour codes at all possible positions of the band."""
     codes = []
     for rows in (1, 2):
         for row in range(rows):

@@ -131,10 +131,10 @@ class Words(PlantedAnswers):
         )
         for number, part in self.lengths(cell).items():
             for word, share in zip(*self.expected(cell, number), strict=True) if part else ():
-                counted = [f"word:{word.lexeme}", "word:all"]
+                settings = [f"word:{word.lexeme}", "word:all"]
                 if len(word.classes) == 1:
-                    counted += [f"class:{word.classes[0]}", "class:all"]
-                for name in counted:
+                    settings += [f"class:{word.classes[0]}", "class:all"]
+                for name in settings:
                     expected[name] = expected.get(name, 0.0) + listed * part * share
         return expected
 

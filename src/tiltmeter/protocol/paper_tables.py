@@ -14,9 +14,9 @@ Levels = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Stars:
-    """Stars of another measure's test, taken from its estimate in the same row and at the levels
-    `where`, if its value is above 0. at: levels of the cells that may carry the stars; the stars go
-    to the one with the value that the measure expects. most: the largest number of stars.
+    """Stars for the test of another `measure`, from its estimate in the same row at the levels
+    `where`; none unless that value is above 0. at: levels of the cells that may carry the stars;
+    if the measure expects a value, only its cell gets them. most: the largest number of stars.
     """
 
     measure: str

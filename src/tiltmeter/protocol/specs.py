@@ -123,8 +123,8 @@ class MeasureSpec:
     @property
     def signed(self) -> bool:
         """True if its values are differences, which have a sign."""
-        scored = any(score < 0 for score in self.scores.values())
-        return self.contrast is not None or scored or measure_kind(self.kind).signed
+        has_negative = any(score < 0 for score in self.scores.values())
+        return self.contrast is not None or has_negative or measure_kind(self.kind).signed
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,8 +71,8 @@ class Threshold:
         """The bound as typed, followed by its mirror image if the bound holds on both sides."""
         if self.sides != "both" or self.center is None:
             return self.text
-        ratio = self.unit in RATIOS
-        other = self.center**2 / self.number if ratio else 2 * self.center - self.number
+        is_ratio = self.unit in RATIOS
+        other = self.center**2 / self.number if is_ratio else 2 * self.center - self.number
         mirrored = self.sign.translate(str.maketrans("<>", "><"))
         return f"{self.text} or {mirrored} {other:.4g}"
 

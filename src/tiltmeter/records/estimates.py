@@ -180,8 +180,8 @@ class Estimate:
     @property
     def key(self) -> tuple[object, ...]:
         """The values that identify the row among all rows of its run."""
-        where = tuple(self.condition.items()), tuple((self.contrast or {}).items())
-        return (self.measure, self.subject, self.instrument, self.variant, *where)
+        levels = tuple(self.condition.items()), tuple((self.contrast or {}).items())
+        return (self.measure, self.subject, self.instrument, self.variant, *levels)
 
     def without_value(self, measure: str) -> Estimate:
         """Returns the row for another measure, without values and tests."""

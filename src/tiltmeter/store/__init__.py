@@ -83,7 +83,7 @@ class Store(Database):
 
     @cached_property
     def secrets(self) -> list[str]:
-        """The values of keys in the environment."""
+        """The API keys and other secrets that the environment holds."""
         return environment_secrets()
 
     def clean(self, text: str) -> str:
@@ -185,7 +185,7 @@ class Store(Database):
     # calls
 
     def answered_keys(self, purpose: str) -> set[str]:
-        """Returns the keys of a purpose's answered calls, without those that have an output."""
+        """Returns keys of answered calls for a purpose; for subjects, those without an output."""
         query = "SELECT key FROM calls WHERE purpose=? AND outcome IS NOT NULL"
         if purpose == SUBJECT:
             query += " AND n NOT IN (SELECT c FROM outputs)"
@@ -237,14 +237,14 @@ class Store(Database):
             self.packer.add_label_calls(label_calls)
 
     def supersede(self, labels: Sequence[Label]) -> None:
-        """Replaces labels with the same annotator, output and attribute; past ones stay stored."""
+        """Replaces labels of the same annotator, output and attribute; they stay in the history."""
         date = now()
         with self.transaction():
             self.withdraw([row[:3] for row in labels])
             self.packer.add_labels(labels, date)
 
     def withdraw(self, keys: Sequence[tuple[str, str, str]]) -> None:
-        """Marks labels as past; they stay stored. keys: (output, annotator, attribute)."""
+        """Marks stored labels as no longer current. keys: (output, annotator, attribute)."""
         update = (
             "UPDATE packed_labels SET current = 0 WHERE current AND output = ? AND annotator = ?"
             " AND attribute = ?"

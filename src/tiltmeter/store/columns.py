@@ -48,7 +48,7 @@ class Unpacker:
     def rows(
         self, columns: Sequence[AskedColumn], piece: Sequence[Values]
     ) -> Iterator[tuple[Any, ...]]:
-        """Yields rows with their values. columns: of a row; piece: rows of the stored columns."""
+        """Yields each row as a tuple, one value per column. piece: stored columns, row by row."""
         stored = iter(zip(*piece, strict=True)) if piece else repeat(())
         values = [self.column(kind, [next(stored) for _ in parts]) for kind, parts in columns]
         return zip(*values, strict=True)
@@ -135,9 +135,9 @@ def read(
 def integer_columns(
     store: Store, columns: Sequence[str], source: str, values: Sequence[str] = ()
 ) -> Iterator[Sequence[str]]:
-    """Yields columns of integers in pieces, sorted by id; each column is one text with commas
-    between its integers, as rows take SQLite twice as long (it locks per value). source: SQL from
-    FROM to a condition on two parameters that bound the id; values: of the parameters before these.
+    """Yields pieces of a query's result, by id, each with a text per column: integers with commas
+    between them (separate rows take SQLite twice as long). source: SQL from FROM on, which ends in
+    two parameters, the bounds of the id; values: the values of all earlier parameters.
     """
     query = f"SELECT {', '.join(f'group_concat({column})' for column in columns)} {source}"
     for first in range(FIRST, -FIRST, _PIECE_IDS):

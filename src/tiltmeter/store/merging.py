@@ -60,7 +60,7 @@ class RowCounts(NamedTuple):
     pictures: int = 0
 
     def since(self, before: RowCounts, pictures: int) -> RowCounts:
-        """Returns the number of rows added since an earlier count, with `pictures` as given."""
+        """Returns the numbers of rows added since an earlier count, and `pictures` unchanged."""
         added = [now - earlier for now, earlier in zip(self, before, strict=True)]
         return RowCounts(*added[:-1])._replace(pictures=pictures)
 
@@ -178,8 +178,8 @@ def _add_rows(store: Store) -> None:
         )
     )
     store.packer.add_servers(servers)
-    new = store.rows(f"SELECT {outputs} FROM part_outputs WHERE n NOT IN (SELECT n FROM outputs)")
-    store.packer.add_outputs(map(Output._make, new))
+    added = store.rows(f"SELECT {outputs} FROM part_outputs WHERE n NOT IN (SELECT n FROM outputs)")
+    store.packer.add_outputs(map(Output._make, added))
 
 
 def _add_label_calls(store: Store) -> None:

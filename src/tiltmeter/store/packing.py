@@ -70,7 +70,7 @@ def pack(text: str | None, base: str = "") -> Packed:
 
 @lru_cache(maxsize=64)
 def _begun(base: bytes) -> zlib._Compress:
-    """Makes a compressor that has read a base. Level 3 packs prompts as small as 6."""
+    """Makes a compressor with a base as its dictionary. Level 6 packs prompts no better than 3."""
     return zlib.compressobj(3, zlib.DEFLATED, 12, 5, zdict=base)
 
 
@@ -181,12 +181,12 @@ def join_request(
         return prompt
     model, role, temperature, top_p, max_tokens, begin, *rest = _read_shape(shape)
     logprobs, schema, purpose, *further = rest
-    before = json.loads(context) if context else []
+    messages = json.loads(context) if context else []
     last = (role, prompt, json.loads(pictures) if pictures else [])
     if not further[-1]:
         further.pop()
     parts = StoredRequest(
-        *(str(model), [*before, last], (temperature, top_p, max_tokens, seed), begin),  # type: ignore[arg-type]
+        *(str(model), [*messages, last], (temperature, top_p, max_tokens, seed), begin),  # type: ignore[arg-type]
         *(logprobs, schema, purpose, nonce),  # type: ignore[arg-type]
     )
     return canonical((*parts[:8], *(further if any(further) else ())))

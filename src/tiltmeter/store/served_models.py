@@ -86,7 +86,7 @@ def warnings(store: Store, serves_asked: Callable[[str], bool]) -> list[str]:
     name.
 
     serves_asked: True if a model's server reports the very name that was asked for. If a run was
-    extended on another day, the days before and from then on are compared as if they were two runs.
+    extended on a later day, its calls before and since that day are compared like two runs.
     """
     lines = []
     for model, rows in _by_model(read_served(store)).items():

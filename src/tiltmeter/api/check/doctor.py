@@ -68,9 +68,9 @@ def look(
 def _machine() -> Iterator[DoctorFinding]:
     python = platform.python_version()
     yield DoctorFinding("machine", "tiltmeter", True, __version__)
-    new = sys.version_info >= (3, 11)
+    is_new = sys.version_info >= (3, 11)
     yield DoctorFinding(
-        "machine", "Python", new, python, "" if new else "install Python 3.11 or newer"
+        "machine", "Python", is_new, python, "" if is_new else "install Python 3.11 or newer"
     )
     yield DoctorFinding(
         "machine",
@@ -168,11 +168,11 @@ async def _model(name: str, call: bool, connect: Connect) -> DoctorFinding:
         if any(find_spec(module) is None for module in kind.modules):
             raise MissingExtra(name, kind.extra)
         model = connect.model(name, 1)
-        answers = TEXT in model.makes and not kind.judge_only
-        if not call or not answers:
+        is_subject = TEXT in model.makes and not kind.judge_only
+        if not call or not is_subject:
             further = (
                 "--call asks it one question"
-                if answers
+                if is_subject
                 else "it draws or looks: it is asked no question"
             )
             connection = getattr(model, "connection", None)
@@ -180,7 +180,7 @@ async def _model(name: str, call: bool, connect: Connect) -> DoctorFinding:
                 await _reach(connection.base)
                 return DoctorFinding("model", name, True, f"{connection.base} answers ({further})")
             return DoctorFinding("model", name, True, f"can be made ({further})")
-        begun = time.monotonic()
+        start_time = time.monotonic()
         await model.open()
         try:
             reply = await model.ask(Request(name, QUESTION.messages, QUESTION.sampling))
@@ -188,20 +188,20 @@ async def _model(name: str, call: bool, connect: Connect) -> DoctorFinding:
             await model.close()
     except TiltmeterError as error:
         return DoctorFinding("model", name, False, str(error))
-    said = [
-        f"answered in {time.monotonic() - begun:.1f} s",
+    sentences = [
+        f"answered in {time.monotonic() - start_time:.1f} s",
         *([f"as {reply.served}"] if reply.served else []),
     ]
     if reply.usage:
-        said.append(
+        sentences.append(
             f"{reply.usage[0]} + {reply.usage[1]} tokens"
             + (f", ${model.price.of(*reply.usage):.6f}" if model.price and any(model.price) else "")
         )
     if reply.omitted:
-        said.append(f"left out: {', '.join(reply.omitted)}")
+        sentences.append(f"left out: {', '.join(reply.omitted)}")
     if reply.outcome != "answer":
-        said.append(f"the reply is no answer ({reply.outcome})")
-    return DoctorFinding("model", name, reply.outcome == "answer", ", ".join(said))
+        sentences.append(f"the reply is no answer ({reply.outcome})")
+    return DoctorFinding("model", name, reply.outcome == "answer", ", ".join(sentences))
 
 
 async def _reach(url: str) -> None:

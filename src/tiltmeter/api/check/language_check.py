@@ -157,7 +157,7 @@ def _lists(code: str, known: Pack) -> Iterator[PlantedSentence]:
 
 
 def _words(known: Pack) -> list[str]:
-    """Returns ten words from a language's dialogues; pairs of characters without spaces."""
+    """Returns ten words from a language's dialogues (pairs of letters if it has no spaces)."""
     text = " ".join(row.reply for row in known.answers if row.instrument == "dialogue")
     unspaced = known.words.get("unspaced")
     tokens = re.findall(r"[^\W\d_]{2}" if unspaced else r"[^\s.,!?؟،।¿¡…'’]{3,}", text)

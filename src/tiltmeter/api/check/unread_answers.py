@@ -135,6 +135,6 @@ def _rows(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _append(path: Path, text: str, head: str) -> Path:
-    before = path.read_text("utf-8") if path.is_file() else head
-    path.write_text(before + text, encoding="utf-8")
+    old_text = path.read_text("utf-8") if path.is_file() else head
+    path.write_text(old_text + text, encoding="utf-8")
     return path

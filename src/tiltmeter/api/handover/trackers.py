@@ -40,9 +40,9 @@ def log_to_mlflow(
         ) from None
     client = mlflow.MlflowClient()
     with outgoing(folder, variant) as run:
-        place = _experiment(client, experiment)
+        experiment_id = _experiment(client, experiment)
         return [
-            _log_subject(client, place, run, subject, texts, variant)
+            _log_subject(client, experiment_id, run, subject, texts, variant)
             for subject in trials.subjects(run.store)
         ]
 
@@ -74,8 +74,8 @@ def _log_subject(
     for metric, number in tracked.metrics(claims).items():
         client.log_metric(key, metric, number, timestamp=ended)
     client.log_dict(key, tracked.table(run.of(subject)), "estimates.json")
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / "report.html"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.html"
         html.write_html(alone(run.content(texts)), path)
         client.log_artifact(key, str(path))
     client.set_terminated(key, end_time=ended)

@@ -59,7 +59,7 @@ def records(options: type) -> dict[str, Record]:
 
 def _record(name: str, form: object, option: Option) -> Record:
     kinds = [kind for kind in get_args(form) or (form,) if kind is not NoneType]
-    several = any(get_origin(kind) in (Sequence, Mapping) for kind in (form, *kinds))
+    is_multiple = any(get_origin(kind) in (Sequence, Mapping) for kind in (form, *kinds))
     kind = next((kind for kind in (str, bool, float, int) if kind in kinds), str)
     flags = option.flags or (f"--{name.replace('_', '-')}",)
-    return Record(name, flags, kind, several and not option.commas, option)
+    return Record(name, flags, kind, is_multiple and not option.commas, option)

@@ -107,21 +107,21 @@ def workers(options: AskOptions) -> Workers | None:
 def with_judges(
     protocol: Protocol, judge: ModelGiven, options: JudgeOptions
 ) -> tuple[ModelGiven, Protocol]:
-    """Returns the judges, and the protocol with the answers that each of them labels. A planted
-    judge of single answers gets the protocol. Raises UsageError if the options conflict.
+    """Returns (judges, protocol); the protocol then says which answers they label: all, unsure or
+    unread ones. Adds the protocol to planted judges of the latter. UsageError if options conflict.
     """
-    which, sure, names = options.get("judge_for", ALL), options.get("sure"), model_names(judge)
-    if which not in JUDGE_FOR:
-        raise UnknownName("--judge-for", which, JUDGE_FOR)
+    scope, sure, names = options.get("judge_for", ALL), options.get("sure"), model_names(judge)
+    if scope not in JUDGE_FOR:
+        raise UnknownName("--judge-for", scope, JUDGE_FOR)
     if sure is not None and not 0 <= sure <= 1:
         raise UsageError("--sure must be a share from 0 to 1, such as 0.9.")
-    if which != ALL and names:
+    if scope != ALL and names:
         judge = names = tuple(fill_protocol(name, protocol, protocol) for name in names)
-    if which == UNSURE:
+    if scope == UNSURE:
         return judge, ask_where_unsure(protocol, names, sure)
     if sure is not None:
         raise UsageError("--sure needs --judge MODEL --judge-for unsure.")
-    return judge, ask_about_unread(protocol, names) if which == UNREAD else protocol
+    return judge, ask_about_unread(protocol, names) if scope == UNREAD else protocol
 
 
 def asked_protocol(
@@ -131,8 +131,8 @@ def asked_protocol(
     file = options.get("mitigate")
     if file is None:
         return given
-    graded = bool(model_names(judge))
-    return registry.with_mitigations(registry.protocol(given), str(file), graded=graded)
+    is_graded = bool(model_names(judge))
+    return registry.with_mitigations(registry.protocol(given), str(file), graded=is_graded)
 
 
 def limits(options: AskOptions) -> Limits:

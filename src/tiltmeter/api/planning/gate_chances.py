@@ -27,9 +27,9 @@ ASSUMED = (
 @dataclass(frozen=True, slots=True)
 class Chance:
     """The chance that one claim without a tilt passes. margin: in the claim's unit, a factor for
-    ratios; items_needed: number of items that suffice in SURE of runs (with_twice_answers: with
-    twice the answers); for_all: number with which all claims pass together; calls, dollars: for
-    items_needed."""
+    ratios; items_needed: items with which the share SURE of runs pass; with_twice_answers: this
+    number with twice the answers; for_all: items with which all claims pass together; calls,
+    dollars: those of `items_needed`."""
 
     measure: str
     unit: str

@@ -81,8 +81,8 @@ def _entities(folder: Path, made: Path) -> list[str]:
     """Lists the manifest's entities that differ in more than hashes, seals and the licence."""
     theirs, ours = _graph(folder), _graph(made)
     sealed = {name for name in theirs if name.startswith(seals.SEAL)}
-    whole = (_manifest(folder), _manifest(made))
-    if len({json.dumps({**one, "@graph": None}, sort_keys=True) for one in whole}) > 1:
+    manifests = (_manifest(folder), _manifest(made))
+    if len({json.dumps({**one, "@graph": None}, sort_keys=True) for one in manifests}) > 1:
         return ["what its words mean, or what stands beside the graph"]
     changed = [name for name in ours if _fixed(theirs.get(name, {})) != _fixed(ours[name])]
     changed += [

@@ -27,7 +27,7 @@ def check_looks(store: Store, protocol: Protocol, findings: Findings) -> None:
         findings.add("the plan is younger than the first look", "its date")
     for number, look in enumerate(looks):
         findings.count("looks")
-        again = look_again(store, protocol, plan, looks[:number]).as_dict()
+        new_look = look_again(store, protocol, plan, looks[:number]).as_dict()
         for name, value in look.as_dict().items():
-            if name != "date" and again[name] != value:
+            if name != "date" and new_look[name] != value:
                 findings.add("a look is not what its labels give", f"look {number + 1}: {name}")

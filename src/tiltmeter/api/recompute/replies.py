@@ -32,8 +32,8 @@ def check_calls(store: Store, findings: Findings) -> None:
         if digest(call.request) != call.key:
             findings.add("a request is not the one that its key names", call.key)
             continue
-        asked = StoredRequest.parse(call.request)
-        if (asked.model, asked.purpose) != (call.model, call.purpose):
+        request = StoredRequest.parse(call.request)
+        if (request.model, request.purpose) != (call.model, call.purpose):
             findings.add("a call names another model or purpose than its request", call.key)
         for what, example in _reply_faults(store, call):
             findings.add(what, example)
@@ -43,12 +43,12 @@ def check_calls(store: Store, findings: Findings) -> None:
 
 def _reply_faults(store: Store, call: AnsweredCall) -> Iterator[tuple[str, str]]:
     body = _body_of(call)
-    kind = known_kind(call.model)
+    model_kind = known_kind(call.model)
     if call.blob:
         if body is not None and call.revised and call.revised not in _texts_in(body):
             yield "a prompt was revised otherwise in the body that came", call.key
-    elif kind is not None and kind.dialect is not None:
-        dialect = kind.dialect(call.model.partition(":")[2])
+    elif model_kind is not None and model_kind.dialect is not None:
+        dialect = model_kind.dialect(call.model.partition(":")[2])
         if body is not None:
             yield from _differences(store, call, dialect, body)
         elif call.outcome == ANSWER:
@@ -67,24 +67,24 @@ def _differences(
     stored, request = store.reply(call.key), request_of(call.request)
     assert stored is not None
     try:
-        now = dialect.parse(request, body)
+        new_reply = dialect.parse(request, body)
     except ValueError:
         if call.outcome == ANSWER:
             yield "an answer is not in the body that came", call.key
         return
-    if not isinstance(now, Reply):
+    if not isinstance(new_reply, Reply):
         return
     for name in _FIELDS:
-        before, after = getattr(stored, name), getattr(now, name)
+        before, after = getattr(stored, name), getattr(new_reply, name)
         if before != after:
             difference = first_difference([before], [after])
             yield (
                 f"a reply has another '{name}' than the body that came",
                 f"{call.key}: {difference}",
             )
-    if _rounded(stored) != _rounded(now):
+    if _rounded(stored) != _rounded(new_reply):
         yield "a reply has other probabilities than the body that came", call.key
-    if stored.usage != now.usage:
+    if stored.usage != new_reply.usage:
         dialect.reserve = _RESERVE  # type: ignore[attr-defined]
         again = dialect.parse(request, body)
         if isinstance(again, Reply) and stored.usage != again.usage:

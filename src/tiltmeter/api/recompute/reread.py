@@ -62,11 +62,11 @@ def reread(store: Store, protocol: Protocol) -> Iterator[Reread]:
                 by_name.setdefault(label.annotator, []).append(label)
             output, labels = next(by_output, ("", iter(())))
         for name in sorted(rules | machines):
-            found = _read(
+            labels_now = _read(
                 store, jobs, instruments.get(name), trial, said, name, by_name.get(name, [])
             )
-            if found is not None:
-                yield found
+            if labels_now is not None:
+                yield labels_now
     while output:
         yield from _of_nothing(output, list(labels))
         output, labels = next(by_output, ("", iter(())))
@@ -86,19 +86,19 @@ def _read(
     name: str,
     given: Sequence[Label],
 ) -> Reread | None:
-    before = _contents(given)
+    old_labels = _contents(given)
     if instrument is None:
         why = f"this version has no annotator {name} for this protocol"
-        return Reread(trial.id, name, before, None, reason=why)
+        return Reread(trial.id, name, old_labels, None, reason=why)
     job = jobs.job(instrument, trial, said)
     if job is None:
-        return Reread(trial.id, name, before, ()) if before else None
+        return Reread(trial.id, name, old_labels, ()) if old_labels else None
     rows, asked = _finish(store, job)
     if rows is None:  # nothing is missing where a judge was not asked yet
         why = "a reply of its judge is not there"
-        return Reread(trial.id, name, before, None, reason=why) if before else None
+        return Reread(trial.id, name, old_labels, None, reason=why) if old_labels else None
     labels = tuple(row for row in rows if isinstance(row, Label))
-    return Reread(trial.id, name, before, _contents(labels), labels, asked=asked)
+    return Reread(trial.id, name, old_labels, _contents(labels), labels, asked=asked)
 
 
 def _contents(labels: Sequence[Label]) -> tuple[Told, ...]:
@@ -135,10 +135,10 @@ def instruments_of(store: Store, protocol: Protocol) -> Mapping[str, Instrument]
 
     def add(declared: Protocol, judges: Sequence[str]) -> None:
         try:
-            made = annotators(declared, judges, materials)
+            instruments = annotators(declared, judges, materials)
         except (UsageError, ProtocolError):  # these judges cannot label so
             return
-        for one in made:
+        for one in instruments:
             by_name.setdefault(one.annotator, one)
             if isinstance(one, Cascade) and one.check is not None:
                 by_name.setdefault(one.check.annotator, one.check)

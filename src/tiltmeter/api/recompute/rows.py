@@ -57,8 +57,8 @@ class TrialCheck:
             yield "an output rests on the call of another trial"
         if not request.messages or list(request.messages[-1][1:]) != [trial.prompt, [*pictures]]:
             yield "a trial was asked with another prompt than it has"
-        apart = f"{trial.mode}/" if protocol.modes[trial.mode].for_discovery else ""
-        seed = seed_of(f"{apart}{self._seed}/{trial.sample}/{trial.prompt}", pictures)
+        seed_prefix = f"{trial.mode}/" if protocol.modes[trial.mode].for_discovery else ""
+        seed = seed_of(f"{seed_prefix}{self._seed}/{trial.sample}/{trial.prompt}", pictures)
         if self._temperature not in (None, trial.sampling.temperature):
             yield "a trial was not drawn at the run's temperature"
         if self._seed is not None and trial.sampling.seed != seed:
@@ -73,18 +73,18 @@ def check_outputs(store: Store, protocol: Protocol, findings: Findings) -> None:
     check = TrialCheck(store, protocol)
     for trial, output in store.iter_outputs():
         findings.count("outputs")
-        asked = calls.subject_request(store, output.call)
-        if asked is None:
+        request = calls.subject_request(store, output.call)
+        if request is None:
             if imported:
                 findings.note(_IMPORTED)
             else:
                 findings.add("an output rests on no stored reply", trial.id)
             continue
-        for fault in check.faults(trial, asked):
+        for fault in check.faults(trial, request):
             findings.add(fault, trial.id)
-        now = _output_of(store, trial, output.call)
-        if now[1:] != output[1:]:
-            difference = first_difference(output[1:], now[1:])
+        new_output = _output_of(store, trial, output.call)
+        if new_output[1:] != output[1:]:
+            difference = first_difference(output[1:], new_output[1:])
             findings.add("an output is not what its reply says", f"{trial.id}: {difference}")
 
 
@@ -99,28 +99,28 @@ def check_lost(store: Store, findings: Findings) -> None:
 def _output_of(store: Store, trial: Trial, key: str) -> Output:
     reply, request = store.reply(key), calls.subject_request(store, key)
     assert reply is not None and request is not None
-    asked = request_of(canonical(request))
-    outcome = CUT if is_cut_and_empty(asked, reply) else reply.outcome
-    ended = UNKNOWN if asked.logprobs else reply.ended
+    call_request = request_of(canonical(request))
+    outcome = CUT if is_cut_and_empty(call_request, reply) else reply.outcome
+    ended = UNKNOWN if call_request.logprobs else reply.ended
     return Output(trial.id, outcome, reply.text, key, reply.blob, ended, reply.thought)
 
 
 def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
     """Checks that each label equals the label that is read again from the stored replies."""
     asked: dict[tuple[str, str], tuple[str, ...]] = {}
-    for one in reread(store, protocol):
-        findings.count("labels", len(one.before))
-        if one.asked:
-            asked[one.output, one.annotator] = one.asked
-        where = f"{one.annotator} of {one.output}"
-        if one.now is None:
-            if settings.imports(store) and one.reason.startswith("this version"):
+    for labels in reread(store, protocol):
+        findings.count("labels", len(labels.before))
+        if labels.asked:
+            asked[labels.output, labels.annotator] = labels.asked
+        where = f"{labels.annotator} of {labels.output}"
+        if labels.now is None:
+            if settings.imports(store) and labels.reason.startswith("this version"):
                 findings.note("labels were imported: they rest on no reply of this run")
             else:
-                findings.add(f"labels cannot be read again ({one.reason})", where)
-        elif one.differs:
-            what = "labels are not what the replies say" if one.before else "labels are missing"
-            findings.add(what, f"{where}: {first_difference(one.before, one.now)}")
+                findings.add(f"labels cannot be read again ({labels.reason})", where)
+        elif labels.differs:
+            what = "labels are not what the replies say" if labels.before else "labels are missing"
+            findings.add(what, f"{where}: {first_difference(labels.before, labels.now)}")
     for output, annotator, call in label_sets.iter_calls(store):
         if call not in asked.get((output, annotator), (call,)):
             findings.add("labels name another reply than they rest on", f"{annotator} of {output}")
@@ -130,7 +130,7 @@ def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
             findings.add(
                 "labels of people are not what their sheet says", f"{where}: {sheet}, {now}"
             )
-        hashes = ", ".join(sorted({one[:16] for one in intake.sheets(store)}))
+        hashes = ", ".join(sorted({labels[:16] for labels in intake.sheets(store)}))
         findings.note(
             f"labels of {len(people)} people rest on their word"
             + (f", and on sheets with SHA-256 {hashes}…" if hashes else "")
@@ -138,7 +138,7 @@ def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
         )
     stored, counted = injection_count.read_counts(store), injection_count.count(store)
     if stored and counted and stored != counted:
-        sizes = [(one["outputs"], one["replies"]) for one in (stored, counted)]
+        sizes = [(labels["outputs"], labels["replies"]) for labels in (stored, counted)]
         if sizes[0] == sizes[1]:  # otherwise labelling was broken off
             findings.add("attempts to instruct a judge are others than counted", str(stored))
     for output in label_sets.labelled_too_early(store):

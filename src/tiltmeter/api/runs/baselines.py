@@ -47,8 +47,8 @@ def _differences(
     from ...analyse.claims.output_query import MINUS
 
     assert claim.contrast is not None
-    factor, both = next(iter(claim.contrast.items()))
-    level, _, baseline = both.partition(MINUS)
+    factor, levels = next(iter(claim.contrast.items()))
+    level, _, baseline = levels.partition(MINUS)
     sums: dict[str, dict[str, list[float]]] = {}
     prompts: dict[str, set[str]] = {}
     for factors, prompt, value, weight in label_sets.with_prompts(
@@ -84,7 +84,7 @@ def _is_within(factors: Mapping[str, str], spec: MeasureSpec, claim: Verdict) ->
 
 
 def _hit(spec: MeasureSpec, value: str) -> float | None:
-    """Returns a label's number: 1 or 0 for shares, else its value; None if it does not count."""
+    """Converts a label to a number: 1 or 0 for shares, else its value; None if not counted."""
     if spec.unit in RATIOS or spec.unit != "share":
         try:
             return float(value)

@@ -47,8 +47,8 @@ def _is_built_in(protocol: Protocol) -> bool:
 def _mark(protocol: Protocol) -> Json:
     """Identifies a protocol's content: by name if it ships with the package, else by hash."""
     name = protocol.name
-    ships = name in registry.PROTOCOLS
-    if ships and protocol.definition is registry.protocol(name).definition:
+    is_shipped = name in registry.PROTOCOLS
+    if is_shipped and protocol.definition is registry.protocol(name).definition:
         return name
     return content_id(protocol.definition)
 

@@ -111,11 +111,11 @@ class CheckResult:
         """Returns {threshold or gate: exit code}. gate: the gate's options as typed."""
         from ...analyse.claims.thresholds import code
 
-        each = {
+        code_by_text = {
             f"--fail-if {check.threshold.text!r}": code(check.outcomes) for check in self.checks
         }
-        each |= {gate: self.gate.decision.code} if self.gate else {}
-        return {typed: self._unless_allowed(answer) for typed, answer in each.items()}
+        code_by_text |= {gate: self.gate.decision.code} if self.gate else {}
+        return {typed: self._unless_allowed(answer) for typed, answer in code_by_text.items()}
 
 
 def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> list[str]:
@@ -148,11 +148,11 @@ def _shard(store: Store) -> str:
 
 
 def _batches_out(store: Store) -> str:
-    out = batches.rows(store, batches.UNFINISHED)
-    if not out:
+    batch_rows = batches.rows(store, batches.UNFINISHED)
+    if not batch_rows:
         return ""
     open_requests = (
-        f"{sum(row.requests for row in out):,} requests are in batches that have not ended."
+        f"{sum(row.requests for row in batch_rows):,} requests are in batches that have not ended."
     )
     return f"{open_requests} The command that handed them in collects them."
 
@@ -165,10 +165,10 @@ def _of_people(store: Store, protocol: Protocol) -> Sequence[str]:
 
 
 def _unread(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Yields a warning if most probability is unreadable: bytes, or too few alternatives."""
+    """Yields a warning per row whose answers' probability cannot be read as any option."""
     for row in estimates:
-        unread = row.measure == "captured_mass" and row.value is not None
-        if not unread or (row.value or 0.0) >= LITTLE_MASS:
+        is_mass_row = row.measure == "captured_mass" and row.value is not None
+        if not is_mass_row or (row.value or 0.0) >= LITTLE_MASS:
             continue
         if row.outcomes.get(UNRESOLVED, 0.0) > MOSTLY_UNREAD * sum(row.outcomes.values()):
             yield (

@@ -61,16 +61,16 @@ def changes(
     ]
     lines = [*_changed_words(before, words, RULES), *_changed_answers(earlier, gates, RULES, mark)]
     current = earlier.get(RULES)
-    fresh = current is not None and current.labels == mark
-    kept_words = words if verdicts is not None or current is None or not fresh else current.words
+    is_fresh = current is not None and current.labels == mark
+    kept_words = words if verdicts is not None or current is None or not is_fresh else current.words
     kept_gates = {**(current.answers if current is not None else {}), **gates}
     if current is None or (current.labels, current.words, current.answers) != (
         mark,
         kept_words,
         kept_gates,
     ):
-        now = JudgedRun(RULES, datetime.now(UTC).date().isoformat(), mark, kept_words, kept_gates)
-        _write(folder, {**earlier, RULES: now})
+        run = JudgedRun(RULES, datetime.now(UTC).date().isoformat(), mark, kept_words, kept_gates)
+        _write(folder, {**earlier, RULES: run})
     return lines
 
 

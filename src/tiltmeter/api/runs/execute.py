@@ -128,7 +128,7 @@ def _ask_and_label(
         "What an answer begins with, or a system prompt,", choices.frozen(declared)
     )
     snapshot = protocol_snapshot.record(audit.given, declared, asked)
-    piloting = options.get("pilot") is not False and asking.batching.file is None
+    has_pilot = options.get("pilot") is not False and asking.batching.file is None
     part = None
     if asking.shard:
         total = asking.shard.size(total)
@@ -149,7 +149,7 @@ def _ask_and_label(
             else:
                 stopped_run.refuse_without_stop(store)
                 keep_plan(store, planned_trials(declared, choices))
-            stages = Stages(store, declared, choices, asking, watch, total, piloting)
+            stages = Stages(store, declared, choices, asking, watch, total, has_pilot)
             tallies = await stages.run(stopped)
             if any(tally.failed for tally in tallies):
                 return None

@@ -219,5 +219,5 @@ def _structs(name: str, rows: Sequence[Mapping[str, str] | None], keys: Sequence
     if not keys:
         return pl.Series(name, [None] * len(rows), dtype=pl.String)
     kind = pl.Struct([pl.Field(key, pl.String) for key in keys])
-    whole = [None if row is None else {key: row.get(key) for key in keys} for row in rows]
-    return pl.Series(name, whole, dtype=kind)
+    structs = [None if row is None else {key: row.get(key) for key in keys} for row in rows]
+    return pl.Series(name, structs, dtype=kind)

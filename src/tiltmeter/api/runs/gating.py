@@ -43,15 +43,15 @@ def gate_of(
     """Reads a gate's options; None if no gate was typed. Raises UsageError if it is incomplete."""
     from ...analyse.claims.gate import parse_gate, parse_sizes
 
-    worse = "worse" in fail_on
-    if (baseline is not None or worse_by is not None) and not worse:
+    is_worse_gate = "worse" in fail_on
+    if (baseline is not None or worse_by is not None) and not is_worse_gate:
         raise UsageError("--baseline and --worse-by need --fail-on worse.")
     gate = parse_gate(fail_on, margin)
     if gate is None:
         return None
     if protocol is not None:
         gate.refuse_unknown_names(protocol)
-    if not worse:
+    if not is_worse_gate:
         return Gates(gate, margin or "", None, {})
     if baseline is None or worse_by is None:
         raise UsageError(

@@ -33,16 +33,16 @@ def import_outputs(protocol: str | Path | Protocol, path: Path | str, out: Path 
         record.keep(store)
         if declared.pictures:
             protocol_snapshot.keep_pictures(store, declared, used())
-    opened = Run(out)
+    run = Run(out)
     if rows.note:
-        opened.notes.append(f"{path}: {rows.note}")
+        run.notes.append(f"{path}: {rows.note}")
     if added.unlisted:
         unlisted = ", ".join(added.unlisted[:LISTED]) + (", …" if added.unlisted[LISTED:] else "")
-        opened.notes.append(
+        run.notes.append(
             f"{declared.name} does not list {count_of(len(added.unlisted), 'item')}, whose "
             f"marks are unknown: {unlisted}"
         )
-    return opened
+    return run
 
 
 def use_copy(protocol: str, path: Path | str) -> str:
@@ -78,9 +78,9 @@ def draw_gold_sample(
     """
     opened = Run(folder)
     with Store(folder, writing=True) as store:
-        drawn = sheet.draw(store, opened.protocol, number, attribute, seed)
-    sheet.write_sheet(drawn, path)
-    return drawn
+        gold_sheet = sheet.draw(store, opened.protocol, number, attribute, seed)
+    sheet.write_sheet(gold_sheet, path)
+    return gold_sheet
 
 
 def merge(runs: Sequence[Path | str], out: Path | str) -> Merged:

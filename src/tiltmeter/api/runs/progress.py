@@ -120,8 +120,8 @@ class NotebookBars:
         if tally.lines:
             self._show(Lines(tally.lines), display_id=True)
             return
-        recent = now - self._updated.get(stage, 0.0) < UPDATE_SECONDS
-        if recent and tally.done + tally.before != total and not tally.waiting:
+        is_recent = now - self._updated.get(stage, 0.0) < UPDATE_SECONDS
+        if is_recent and tally.done + tally.before != total and not tally.waiting:
             return
         self._updated[stage] = now
         elapsed = now - self._started.setdefault(stage, now)

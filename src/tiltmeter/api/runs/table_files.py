@@ -72,9 +72,9 @@ def published_pieces(
 
 def _with_hidden_faults(piece: pl.DataFrame, hide: Callable[[str], str]) -> pl.DataFrame:
     """Hides names in error texts of outputs, which may contain addresses."""
-    failed = pl.col("outcome") == ERROR
-    by = {text: hide(text) for text in piece.filter(failed)["text"].unique()}
-    return piece.with_columns(pl.when(failed).then(pl.col("text").replace(by)).otherwise("text"))
+    is_error = pl.col("outcome") == ERROR
+    by = {text: hide(text) for text in piece.filter(is_error)["text"].unique()}
+    return piece.with_columns(pl.when(is_error).then(pl.col("text").replace(by)).otherwise("text"))
 
 
 def _with_factors(piece: pl.DataFrame, left_out: tuple[str, ...]) -> pl.DataFrame:

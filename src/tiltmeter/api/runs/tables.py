@@ -40,18 +40,18 @@ def tables(
     from ...report.tables import cross_tables
 
     present = {estimate.measure for estimate in estimates}
-    named = len(measures) == 1 and measures[0] not in present
+    is_table_name = len(measures) == 1 and measures[0] not in present
     show = tuple(options.get("show") or ())
-    name = measures[0] if named else ""
+    name = measures[0] if is_table_name else ""
     declared = list(cross_tables.declared(protocol, estimates, variant, name, show))
-    if measures and not (named and declared):
+    if measures and not (is_table_name and declared):
         return [cross_tables.cross_table(protocol, estimates, layout_of(measures, options))]
     if any(value for option, value in options.items() if option != "show" or not declared):
         raise UsageError("Name the measure of the table: tiltmeter table RUN MEASURE")
     declared = declared or _headlines(protocol, estimates)
     if not declared:
-        has = [name for name, other in protocol.variants.items() if other.tables]
-        hint = f", or one of a paper: --variant {has[0]}" if has and variant not in has else ""
+        keys = [name for name, other in protocol.variants.items() if other.tables]
+        hint = f", or one of a paper: --variant {keys[0]}" if keys and variant not in keys else ""
         raise UsageError(f"Name a measure: tiltmeter table RUN MEASURE{hint}")
     return declared
 

@@ -149,12 +149,12 @@ def next_steps(target: Path) -> list[str]:
     protocol = registry.protocol(str(target))
     kinds = [registry.instrument_kind(spec.kind) for spec in protocol.instruments]
     planted = f"planted:protocol={target}"
-    judge = f" --judge {planted}" if any(kind.judged for kind in kinds) else ""
+    judge_arg = f" --judge {planted}" if any(kind.judged for kind in kinds) else ""
     out = target.with_name("tried")
     return [
         f"tiltmeter show {target}",
-        f"tiltmeter plan {target} --model {planted}{judge}",
-        f"tiltmeter run {target} --model {planted}{_tilt(protocol, target)}{judge} --out {out}",
+        f"tiltmeter plan {target} --model {planted}{judge_arg}",
+        f"tiltmeter run {target} --model {planted}{_tilt(protocol, target)}{judge_arg} --out {out}",
         f"tiltmeter explore {out}",
     ]
 

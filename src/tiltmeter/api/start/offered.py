@@ -59,8 +59,8 @@ def quotations(prompt: str) -> Iterator[Quoted]:
     at = 0
     while at < len(prompt):
         opened = prompt[at]
-        inside = prompt[at - 1 : at].isalnum() and opened in _APOSTROPHES
-        if opened in PAIRS and not inside:
+        is_inside_word = prompt[at - 1 : at].isalnum() and opened in _APOSTROPHES
+        if opened in PAIRS and not is_inside_word:
             word_goes_on = r"(?![^\W_])" if set(PAIRS[opened]) & set(_APOSTROPHES) else ""
             closing = re.compile(f"[{PAIRS[opened]}]{word_goes_on}")
             end = closing.search(prompt, at + 1, at + 2 + MOST_CHARACTERS)

@@ -33,9 +33,9 @@ def write(target: Path, folder: Path, options: Sequence[str]) -> list[Path]:
             f"init {target} --from {folder} --options A,B"
         )
     if not folder.resolve().is_relative_to(target.parent.resolve()):
-        beside = folder.parent / target.name
+        path = folder.parent / target.name
         raise UsageError(
-            f"The protocol's file must lie above the pictures. Type: tiltmeter init {beside} …"
+            f"The protocol's file must lie above the pictures. Type: tiltmeter init {path} …"
         )
     rows = read(folder)
     groups = list(dict.fromkeys(row["group"] for row in rows))
@@ -49,7 +49,7 @@ def write(target: Path, folder: Path, options: Sequence[str]) -> list[Path]:
         lines.writeheader()
         lines.writerows({**row, "picture": (home / row["picture"]).as_posix()} for row in rows)
     words = " or ".join(f"'{word}'" for word in options)
-    pair = len(groups) == 2
+    is_pair = len(groups) == 2
     text = Template(_START.read_text("utf-8")).substitute(
         name=re.sub(r"\W+", "_", target.stem).strip("_").lower() or "audit",
         prompt=_quote(f"Which fits the picture, {words}? Answer with one of them."),
@@ -58,8 +58,8 @@ def write(target: Path, folder: Path, options: Sequence[str]) -> list[Path]:
         counted=_quote(options[0]),
         among=", ".join(map(_quote, options)),
         first=options[0].replace('"', ""),
-        level=_quote(groups[0] if pair else EVERY),
-        baseline=_quote(groups[1] if pair else groups[0]),
+        level=_quote(groups[0] if is_pair else EVERY),
+        baseline=_quote(groups[1] if is_pair else groups[0]),
     )
     target.write_text(text, "utf-8")
     return [target, table]
@@ -76,8 +76,8 @@ def read(folder: Path) -> list[Row]:
     paths = [path.relative_to(folder) for path in pictures]
     for pairs in _readings(paths):
         items, groups = {item for item, _ in pairs}, {group for _, group in pairs}
-        whole = len(set(pairs)) == len(pairs) == len(items) * len(groups)
-        if whole and len(groups) > 1 and len(items) > 1:
+        is_complete = len(set(pairs)) == len(pairs) == len(items) * len(groups)
+        if is_complete and len(groups) > 1 and len(items) > 1:
             return [
                 {"picture": path.as_posix(), "item": item, "group": group}
                 for path, (item, group) in zip(paths, pairs, strict=True)
@@ -100,8 +100,8 @@ def _readings(paths: Sequence[Path]) -> Iterator[list[tuple[str, str]]]:
             continue
         pairs = [(str(first), str(second)) for first, second in parts]
         turned = [(second, first) for first, second in pairs]
-        few = len({first for first, _ in pairs}) < len({second for _, second in pairs})
-        yield from (turned, pairs) if few else (pairs, turned)
+        has_fewer = len({first for first, _ in pairs}) < len({second for _, second in pairs})
+        yield from (turned, pairs) if has_fewer else (pairs, turned)
 
 
 def _quote(text: str) -> str:

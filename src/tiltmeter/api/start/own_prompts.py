@@ -143,9 +143,9 @@ def _language(rows: Sequence[Row], prompts: Sequence[str]) -> tuple[str, bool]:
 def write(name: str, table: str, reading: PromptColumns) -> str:
     """Writes the text of a protocol over the table, with comments."""
     offered, (first, *others) = reading.offered, reading.levels
-    pair = len(others) == 1
+    is_pair = len(others) == 1
     text = f"share of answers “{offered[0]}”" if offered else "words of an answer"
-    between = f"{first} less {others[0]}" if pair else f"each other {reading.cue} less {first}"
+    between = f"{first} less {others[0]}" if is_pair else f"each other {reading.cue} less {first}"
     start = _STARTS / ("choice.toml" if offered else "length.toml")
     begin = begun_answer(reading.language) if offered else ""
     code = reading.language
@@ -160,8 +160,8 @@ def write(name: str, table: str, reading: PromptColumns) -> str:
         item=_quote(reading.item),
         factors=_quote_all((reading.cue, reading.item, *spoken)),
         columns=_quote_all((reading.prompt, reading.cue, reading.item, *spoken)),
-        level=_quote(first if pair else EVERY),
-        baseline=_quote(others[0] if pair else first),
+        level=_quote(first if is_pair else EVERY),
+        baseline=_quote(others[0] if is_pair else first),
         code=code or "und",
         # a column in another language has no English plural
         first="" if base(code) in ("", "en") else '\nfirst = { measure = "gap", item = "item" }',
@@ -230,9 +230,9 @@ def _named_so(columns: Sequence[str], usual: Sequence[str]) -> list[str]:
 
 
 def _prompt(rows: Sequence[Row], columns: Sequence[str]) -> str:
-    named = _named_so(columns, PROMPTS)[0]
-    if named.lower() in PROMPTS:
-        return named
+    column = _named_so(columns, PROMPTS)[0]
+    if column.lower() in PROMPTS:
+        return column
     return max(columns, key=lambda name: sum(len(row[name]) for row in rows))
 
 
@@ -247,9 +247,9 @@ def _few_valued(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
     usual name of an item, then fewest values.
     """
     most = min(MAX_LEVELS, len(rows) // 2)
-    named = _named_so(columns, CUES)
-    values = {name: len({row[name] for row in rows}) for name in named}
-    few = [name for name in named if 2 <= values[name] <= most]
+    by_name = _named_so(columns, CUES)
+    values = {name: len({row[name] for row in rows}) for name in by_name}
+    few = [name for name in by_name if 2 <= values[name] <= most]
     return sorted(
         few, key=lambda n: (0,) if n.lower() in CUES else (1, n.lower() in ITEMS, values[n])
     )

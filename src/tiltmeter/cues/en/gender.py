@@ -83,8 +83,8 @@ def _cue(match: re.Match[str], gender: str, other: str, same: str = "") -> Cue:
 def _name_cue(given: GivenName, picker: Picker) -> Cue:
     person = given.text.lower()
     named = picker.pick("gender", person).names
-    own, other = ("women", "men") if given.gender == WOMAN else ("men", "women")
-    same, exchanged = named["younger", own], named["younger", other]
+    group, other = ("women", "men") if given.gender == WOMAN else ("men", "women")
+    same, exchanged = named["younger", group], named["younger", other]
     if given.text.islower():
         same, exchanged = same.lower(), exchanged.lower()
     elif given.text.isupper() and len(given.text) > 1:

@@ -67,8 +67,8 @@ class GivenName(NamedTuple):
 def given_names(
     text: str, spans: Sequence[tuple[int, int]], genders: frozenset[str]
 ) -> list[GivenName]:
-    """Returns the given names of a text. genders: those of its pronouns and words; certain names
-    add to them, which makes others certain: “Helen will write, Ruth will book”.
+    """Returns the given names of a text. genders: those of the text's pronouns and words;
+    certain names add their genders, by which others become certain: “Helen will write, Ruth will”.
     """
     names_found = _scan(text, spans, genders)
     more = genders.union(given.gender for given in names_found)
@@ -76,7 +76,7 @@ def given_names(
 
 
 def _scan(text: str, spans: Sequence[tuple[int, int]], genders: frozenset[str]) -> list[GivenName]:
-    table, found = names(), []
+    table, hits = names(), []
     last_end, last_was_name = -1, False
     for match in _NAME.finditer(text):
         adjacent = text[last_end : match.start()] == " "
@@ -90,40 +90,40 @@ def _scan(text: str, spans: Sequence[tuple[int, int]], genders: frozenset[str]) 
             last_was_name = False
         last_end = match.end()
         if given:
-            found.append(given)
-    return found
+            hits.append(given)
+    return hits
 
 
 def _read(
     text: str, match: re.Match[str], table: Names, genders: frozenset[str]
 ) -> GivenName | None:
-    whole = match.group()
-    low = plain(whole)
-    if "-" in whole and low not in table.gender:
-        head = whole.split("-")[0]
-        tail = whole[len(head) + 1 :]
-        if not (tail[:1].isupper() and whole[:1].isupper() and plain(head) in table.gender):
+    word = match.group()
+    low = plain(word)
+    if "-" in word and low not in table.gender:
+        head = word.split("-")[0]
+        tail = word[len(head) + 1 :]
+        if not (tail[:1].isupper() and word[:1].isupper() and plain(head) in table.gender):
             return None
         gender = table.gender[plain(head)]
     else:
         gender = table.gender.get(low, "")
     if (
         not gender
-        or whole.lower() in words()
+        or word.lower() in words()
         or not _stands_as_name(text, match, table, gender, genders)
     ):
         return None
-    return GivenName(match.start(), match.end(), whole, gender)
+    return GivenName(match.start(), match.end(), word, gender)
 
 
 def _stands_as_name(
     text: str, match: re.Match[str], table: Names, gender: str, genders: frozenset[str]
 ) -> bool:
-    whole, low = match.group(), plain(match.group())
+    token, low = match.group(), plain(match.group())
     head = near(text, match.start())
     before = re.search(r"([^\W\d_]+)\s+$", head)
     word = before[1] if before else ""
-    capital = whole[0].isupper() and (not whole.isupper() or text.isupper())
+    capital = token[0].isupper() and (not token.isupper() or text.isupper())
     if _TITLE.search(head) and not _TITLE_OF_GIVEN.search(head):
         # "Mr. Alan Whitfield" has a given name, "Mrs. Henderson" a surname
         return capital and bool(re.match(r" [A-Z][a-zà-ÿ]", text[match.end() :]))
@@ -138,7 +138,7 @@ def _stands_as_name(
     if low in table.evidence:
         return capital and _has_evidence(text, match, gender, genders, word)
     if not capital:
-        return whole.islower() and _lower_case_name(text, match, gender, genders, word)
+        return token.islower() and _lower_case_name(text, match, gender, genders, word)
     if _is_surname_after(text, match.start(), word, table):
         return False
     if word.lower() in _LISTS["before_places"] and low in _LISTS["places"]:

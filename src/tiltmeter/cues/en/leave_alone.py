@@ -164,8 +164,8 @@ def _fact_about(text: str, cues: Sequence[Cue]) -> str:
         if full.group().split()[0].lower() in people and _FACT.search(text):
             return f"perhaps a known person: “{full.group()}”"
     for person in people:
-        known = _WORK if _MINE.search(text) else f"{_WORK}|{_FAME}"
-        if work := re.search(known.replace("NAME", re.escape(person)), text, re.IGNORECASE):
+        pattern = _WORK if _MINE.search(text) else f"{_WORK}|{_FAME}"
+        if work := re.search(pattern.replace("NAME", re.escape(person)), text, re.IGNORECASE):
             return f"perhaps a known person: “{work.group()}”"
     return ""
 

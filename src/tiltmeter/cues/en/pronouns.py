@@ -72,14 +72,14 @@ def her(text: str, tokens: Sequence[re.Match[str]], index: int) -> str:
 
 
 def _when(words: dict[str, frozenset[str]], before: str) -> str:
-    """Decides "her last week" by the word before: OBJECT ("met her"), POSSESSIVE or UNSURE."""
+    """Decides "her" in "her last week" by the word before: OBJECT ("met"), POSSESSIVE, UNSURE."""
     if before in words["meet"] | words["tell"] | words["give"]:
         return OBJECT
     return POSSESSIVE if before in words["before_noun"] else UNSURE
 
 
 def _given(words: dict[str, frozenset[str]], before: str, word: str, after: str) -> str:
-    """Decides "give her …" by the noun: a gift to her (OBJECT), or hers (POSSESSIVE)."""
+    """Decides "her" in "give her …" by the noun: given to her (OBJECT) or hers (POSSESSIVE)."""
     if word in words["number"]:
         return POSSESSIVE if word in ("last", "next") and before in words["tell"] else OBJECT
     if word in words["given"]:

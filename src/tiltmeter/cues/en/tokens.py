@@ -15,5 +15,5 @@ def inside(place: int, spans: Sequence[tuple[int, int]]) -> bool:
 
 
 def near(text: str, place: int) -> str:
-    """Returns the last characters before an offset; to search all would take quadratic time."""
+    """Returns the last characters before an offset, so that searches stay linear in time."""
     return text[max(0, place - _NEAR) : place]

@@ -134,7 +134,7 @@ class Desk:
         return JSONResponse(ending)
 
     async def reading(self, request: Request) -> Response:
-        """Returns the label that follows from a person's marks of an answer's pronouns."""
+        """Returns the label that follows from the pronouns that a person marked in an answer."""
         marks = request.query_params.get("marks", "")
         answers.check_state(State(marks=marks), ())
         item = request.path_params["item"]

@@ -22,7 +22,7 @@ SHOWN = ("agreement", "Cohen's κ")
 
 
 class EndOfTask(TypedDict):
-    """The end page. agreement, needs: sentences; next: a command; opened: how many prompts were."""
+    """The end page. agreement, needs: sentences; next: a command; opened: prompts opened."""
 
     agreement: list[str]
     needs: list[str]
@@ -34,12 +34,12 @@ def end_of_task(source: Source, attributes: Sequence[str], what: str, opened: in
     """Builds the end page of a task on some attributes. what: label, adjudicate or review."""
     store, protocol = source.store, source.protocol
     validation_of_run = validation.check(store, protocol)
-    alone = bool({*attributes} & {*majority.attributes_by_people(store, protocol)})
+    has_majority = bool({*attributes} & {*majority.attributes_by_people(store, protocol)})
     agreements = [one for one in validation_of_run.agreements if one.attribute in attributes]
     ending: EndOfTask = {
         "agreement": list(_agreements(agreements)),
-        "needs": [] if alone or what == "review" else list(_needs(source)),
-        "next": f"tiltmeter {'report' if alone else 'validate'} {store.folder}",
+        "needs": [] if has_majority or what == "review" else list(_needs(source)),
+        "next": f"tiltmeter {'report' if has_majority else 'validate'} {store.folder}",
         "opened": opened,
     }
     return all_visible(ending)
@@ -49,8 +49,8 @@ def _agreements(rows: Sequence[agreement.Agreement]) -> Iterator[str]:
     for row in rows:
         if row.coefficient.startswith(SHOWN) and row.found.value is not None:
             number = numerals.share(row.found.value)
-            ends = numerals.interval(row.found.low, row.found.high, "share")
-            yield f"{row.who}, {row.attribute}: {row.coefficient} {number} {ends}"
+            bounds = numerals.interval(row.found.low, row.found.high, "share")
+            yield f"{row.who}, {row.attribute}: {row.coefficient} {number} {bounds}"
 
 
 def _needs(source: Source) -> Iterator[str]:

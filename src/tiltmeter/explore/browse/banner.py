@@ -9,7 +9,7 @@ from ..selection.view import View
 
 
 def banner(index: Index, view: View, outputs: int) -> Banner | None:
-    """Builds the banner above a query's outputs; None without a query. outputs: how many."""
+    """Builds the banner above a query's outputs; None without a query. outputs: their number."""
     if not view.query:
         return None
     query = OutputQuery.parse(view.query)

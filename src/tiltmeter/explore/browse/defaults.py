@@ -100,10 +100,10 @@ def _first_grouping(index: Index, columns: str, rows: str) -> str:
         name for name in dict.fromkeys(groups) if name in several and name not in (columns, rows)
     ]
     items, cells = index.table.distinct(item, columns)
-    compared = cells > items or columns == SUBJECT  # else an item is in one column alone
+    is_compared = cells > items or columns == SUBJECT  # else an item is in one column alone
     if (
         item not in (columns, rows)
-        and compared
+        and is_compared
         and (1 < items <= MOST_TABS or (items > 1 and not free))
     ):
         return item

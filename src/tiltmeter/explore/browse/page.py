@@ -98,11 +98,11 @@ def _rows(
 
 
 def _layout(index: Index, view: View, rows: Sequence[str], columns: int, most: int) -> cells.Layout:
-    pictures = index.protocol.modality == "image"
-    number = PICTURES if pictures else TEXTS
+    is_image = index.protocol.modality == "image"
+    number = PICTURES if is_image else TEXTS
     if view.show == "wall":
         return cells.Layout.of(rows, columns, most, number, view.page)
-    samples = min(most, SAMPLES[pictures])
+    samples = min(most, SAMPLES[is_image])
     height = COUNTED_ROWS if view.show == "counts" else max(1, number // max(1, columns * samples))
     return cells.Layout.of_rows(rows, samples, height, view.page)
 
@@ -117,11 +117,11 @@ def _grid(
 ) -> tuple[tuple[str, tuple[GridCell, ...]], ...]:
     base, narrow = cells.selection(view, narrow=False), cells.selection(view, narrow=True)
     colours = cells.colours(index, view.attribute)
-    counted = view.show == "counts"
+    is_counts = view.show == "counts"
     window = GridWindow(layout.rows, columns, layout.first, layout.last)
-    cards = {} if counted else cells.cards(index, view, narrow, window, colours)
-    bars = {} if counted else cells.bars(index, view, base, layout.rows, colours)
-    counts_of = counts.table(index, view, layout.rows, value) if counted else {}
+    cards = {} if is_counts else cells.cards(index, view, narrow, window, colours)
+    bars = {} if is_counts else cells.bars(index, view, base, layout.rows, colours)
+    counts_of = counts.table(index, view, layout.rows, value) if is_counts else {}
     every, left = sizes
 
     def cell(row: str, column: str) -> GridCell:

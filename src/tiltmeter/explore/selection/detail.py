@@ -104,8 +104,8 @@ class Detail:
         known_price = " and ".join(
             filter(None, [numerals.dollars(sum(costs)) if costs else "", unknown])
         )
-        whole = " (replies shared with equal outputs counted whole)"
-        return (known_price or "none") + (whole if any(call.cost for call in self.voices) else "")
+        note = " (replies shared with equal outputs counted whole)"
+        return (known_price or "none") + (note if any(call.cost for call in self.voices) else "")
 
 
 def detail(index: Index, run: int, output: str) -> Detail:
@@ -124,7 +124,7 @@ def detail(index: Index, run: int, output: str) -> Detail:
     labels = tuple(_label(one, judged) for one in of_output(source.store, output))
     name, about, damage = picture(source.store, returned.blob, returned.outcome)
     cell = index.cells.get(tuple(levels.get(factor, "") for factor in index.factors), {})
-    compared = returned.outcome == ANSWER and not returned.blob
+    is_comparable = returned.outcome == ANSWER and not returned.blob
     return Detail(
         run,
         source.name,
@@ -145,7 +145,7 @@ def detail(index: Index, run: int, output: str) -> Detail:
         _probabilities(asked.alternatives if asked else ()),
         _call(asked) if asked else None,
         judged,
-        rewrite(cell, text) if compared else None,
+        rewrite(cell, text) if is_comparable else None,
         tuple(_signatures(source, trial.subject, trial.mode, levels, labels)),
         levels.get("language", ""),
         index.contrasted,
@@ -178,17 +178,17 @@ def _label(one: OutputLabel, judged: Sequence[Call]) -> OutputLabel:
     """Adds the judge's model to a vote, or the vote's number; returns other labels unchanged."""
     if not one.attribute.endswith(VOTE):
         return one
-    place = f"{one.position}/"
+    prefix = f"{one.position}/"
     mine = (
         call.model
         for call in judged
-        if call.purpose == one.annotator and call.turn.startswith(place)
+        if call.purpose == one.annotator and call.turn.startswith(prefix)
     )
     return one._replace(judge=next(mine, f"vote {one.position + 1}"))
 
 
 def _call(one: calls.StoredCall) -> Call:
-    counted = one.prompt_tokens is not None
+    has_counts = one.prompt_tokens is not None
     return Call(
         one.purpose,
         one.model,
@@ -197,7 +197,7 @@ def _call(one: calls.StoredCall) -> Call:
         shorten(one.raw),
         one.served,
         one.fingerprint,
-        f"{one.prompt_tokens} + {one.completion_tokens}" if counted else "",
+        f"{one.prompt_tokens} + {one.completion_tokens}" if has_counts else "",
         one.cost,
         ", ".join(one.omitted),
         one.date,

@@ -257,11 +257,11 @@ def open_indices(
 
 def _contrasted_factor(protocol: Protocol) -> str:
     """Returns the factor that the report contrasts; the item, if a headline contrasts items."""
-    items = any(
+    has_item_contrast = any(
         spec.headline and (spec.contrast or {}).get("factor", "") == protocol.item
         for spec in protocol.measures
     )
-    return protocol.item if items else contrast_factor(protocol)
+    return protocol.item if has_item_contrast else contrast_factor(protocol)
 
 
 def _lead_annotators(source: Source) -> dict[str, str]:

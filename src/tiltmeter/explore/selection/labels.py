@@ -107,17 +107,17 @@ class LabelColumns:
         """Ranks outputs by surprise (highest first) or by label; unlabelled outputs come last."""
         rows = np.flatnonzero(self._own)
         places = self.places[rows]
-        once = bool((np.diff(places) > 0).all())
+        is_one_row_per_place = bool((np.diff(places) > 0).all())
         if sort == "surprise":
             ranks = self._ranks[rows]
             rank_of = np.full(self._size, ranks.max(initial=0) + 1)
-            if once:
+            if is_one_row_per_place:
                 rank_of[places] = ranks
             else:
                 np.minimum.at(rank_of, places, ranks)
             return rank_of
         rank_of = np.full(self._size, len(self.values))
-        if once:
+        if is_one_row_per_place:
             rank_of[places] = self._codes[rows]
             return rank_of
         joined = {
@@ -153,7 +153,7 @@ class LabelColumns:
         return int((~labelled if mask is None else mask & ~labelled).sum())
 
     def own_marks(self, mask: Integers | None) -> tuple[Integers, Integers, Integers]:
-        """Returns, for selected own labels, arrays of row, surprise, 1 if annotators disagree."""
+        """Returns three arrays over the selected own labels: row, surprise, 1 if split (else 0)."""
         rows = self._own_rows(mask)
         return self.places[rows], self._bits[rows], self._split[rows].astype(np.float64)
 
@@ -213,10 +213,10 @@ def _single(store: Store, attribute: str, lead: str, places: Places) -> _Part:
         every = label_sets.iter_values(store, attribute)
         numbers, annotators, voted, codes = integers(every, 4)
     begins = np.flatnonzero(np.diff(numbers, prepend=numbers[:1] - 1))
-    split = np.zeros(len(begins), np.bool_)
+    is_split = np.zeros(len(begins), np.bool_)
     if len(begins) < len(numbers):
         least, most = (one.reduceat(codes, begins) for one in (np.minimum, np.maximum))
-        split = least != most
+        is_split = least != most
     words = store.words()
     different = np.flatnonzero(np.bincount(annotators))
     names = sorted(different.tolist(), key=lambda n: (words.get(n) != lead, str(words.get(n))))
@@ -236,7 +236,7 @@ def _single(store: Store, attribute: str, lead: str, places: Places) -> _Part:
         places_of_values,
         np.ones(len(unvoted)),
         np.ones(len(unvoted), np.bool_),
-        split[group[unvoted]],
+        is_split[group[unvoted]],
     )
 
 
@@ -267,15 +267,15 @@ def lead_labels(attribute: str, lead: str, rows: Sequence[RankedLabel]) -> list[
         is_lead = row.attribute == attribute
         key = (row.annotator, "", 0) if is_lead else (row.annotator, row.attribute, row.position)
         voices.setdefault(key, []).append((row.value, row.weight))
-    split = len({frozenset(_most_probable(values)) for values in voices.values()}) > 1
+    is_split = len({frozenset(_most_probable(values)) for values in voices.values()}) > 1
     mine = voices.get((lead, "", 0)) or next(
         (values for key, values in voices.items() if not key[1]), []
     )
     own_values = _most_probable(mine)
-    return [LabelRow(value, weight, value in own_values, split) for value, weight in mine]
+    return [LabelRow(value, weight, value in own_values, is_split) for value, weight in mine]
 
 
 def _most_probable(values: Sequence[tuple[str, float]]) -> set[str]:
     """Returns the values with weight 1; if there are none, the most probable value."""
-    whole = {value for value, weight in values if weight == 1}
-    return whole or {max(values, key=lambda one: one[1])[0]} if values else set()
+    certain = {value for value, weight in values if weight == 1}
+    return certain or {max(values, key=lambda one: one[1])[0]} if values else set()

@@ -51,18 +51,18 @@ def rewrite(cell: Mapping[str, str], output: str) -> Rewrite | None:
     if not {"text", "theme", "noun"} <= cell.keys():
         return None
     original = cell["text"]
-    who = person(cell["theme"], cell["noun"], original)
+    main_person = person(cell["theme"], cell["noun"], original)
     facts = told_of(cell) if "pronoun" in cell else NOTHING
     left, right = _TOKEN.findall(original), _TOKEN.findall(output)
-    gone, new = _changed_places(left, right)
+    gone, added = _changed_places(left, right)
     return Rewrite(
-        tuple(_pieces(left, gone, mentions(original, who))),
-        tuple(_pieces(right, new, mentions(output, who, facts))),
+        tuple(_pieces(left, gone, mentions(original, main_person))),
+        tuple(_pieces(right, added, mentions(output, main_person, facts))),
     )
 
 
 def _changed_places(left: Sequence[str], right: Sequence[str]) -> tuple[set[int], set[int]]:
-    """Returns two sets: the indices of tokens without a counterpart, on the left and the right."""
+    """Returns (indices of left tokens without a counterpart, the same for right tokens)."""
     a = [(n, word) for n, word in enumerate(left) if not word.isspace()]
     b = [(n, word) for n, word in enumerate(right) if not word.isspace()]
     if max(len(a), len(b)) > MOST_WORDS:

@@ -105,8 +105,8 @@ class OutputTable:
         """Stores the hits of a search. hits: (run, trial numbers)."""
         mask = np.zeros(len(self._cell), np.bool_)
         for run, numbers in hits:
-            places = self.places(run, np.asarray(numbers, np.int64))
-            mask[places[places >= 0]] = True
+            rows = self.places(run, np.asarray(numbers, np.int64))
+            mask[rows[rows >= 0]] = True
         self._hits[text] = mask
 
     # cells
@@ -116,8 +116,8 @@ class OutputTable:
         if name in _PLAIN:
             return self._code(name, [cell[_PLAIN.index(name)] for cell in self._cells])
         if name in self._factors:
-            place = 4 + self._factors.index(name)
-            return self._code(f"f.{name}", [cell[place] for cell in self._cells])
+            index = 4 + self._factors.index(name)
+            return self._code(f"f.{name}", [cell[index] for cell in self._cells])
         raise UsageError(
             f"There is no factor '{name}'. The factors: "
             f"{', '.join((*self._factors, 'subject', 'mode'))}."
@@ -269,8 +269,8 @@ class OutputTable:
         levels, codes = self.column(factor)
         same &= codes != codes[own_cell]
         of_run = slice(begin, begin + len(numbers))
-        near = same[self._cell[of_run]] & (self._samples[of_run] == self._samples[place])
-        near_places = np.flatnonzero(near)
+        is_match = same[self._cell[of_run]] & (self._samples[of_run] == self._samples[place])
+        near_places = np.flatnonzero(is_match)
         cells = self._cell[of_run][near_places]
         return sorted(
             (levels[codes[cell]], int(numbers[at]))
@@ -336,8 +336,8 @@ class OutputTable:
 
 def _short(column: Integers) -> Integers:
     """Converts integers to two bytes each if they fit, as numpy sorts these faster."""
-    fits = len(column) and column.min() >= 0 and column.max() < 1 << 16
-    return column.astype(np.uint16) if fits else column
+    is_short = len(column) and column.min() >= 0 and column.max() < 1 << 16
+    return column.astype(np.uint16) if is_short else column
 
 
 def _most_first(counts: Mapping[str, Number]) -> dict[str, Number]:

@@ -93,8 +93,8 @@ class GridCell:
 
 @dataclass(frozen=True, slots=True)
 class OptionChoice:
-    """An option to choose. count: of outputs; address: of the page with it; chosen: True if it is
-    chosen now; effect: of an item; None if columns are not compared.
+    """An option to choose. count: its number of outputs; address: the page with this option;
+    chosen: True if this page has it; effect: an item's, None if columns are not compared.
     """
 
     value: str

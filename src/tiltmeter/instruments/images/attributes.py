@@ -223,7 +223,7 @@ class Attributes(Team, Learner):
             )
 
     def _choose(self, of: Mapping[str, str], items: Sequence[tuple[Trial, Output]]) -> Discovery:
-        """Asks for a set's attributes, at most ROUNDS times; False if no reply is usable."""
+        """Asks for a set's attributes, at most ROUNDS times. False if no reply is usable."""
         if len(items) < FEWEST_PICTURES:
             return False
         asked = taxonomy_prompt.question(

@@ -26,7 +26,7 @@ def plain(text: str) -> str:
 
 
 def reply_text(reply: Reply) -> str:
-    """Returns a judge's reply without its thinking; "" if it refused or failed."""
+    """Returns a judge's reply without the thinking; "" if the judge refused or failed."""
     return without_thought(plain(reply.text)).strip() if reply.outcome == ANSWER else ""
 
 

@@ -258,7 +258,7 @@ class Entries:
         return self._picked[part].lexeme
 
     def _side_by_side(self, text: str) -> Unit | None:
-        """Parses listed words separated only by spaces or "and"; longest form first."""
+        """Parses listed words separated only by spaces or "and"; prefers longer forms."""
         tokens = (
             list(key(text))
             if self.words.unspaced
@@ -303,8 +303,8 @@ class Entries:
         return picks if listed > 2 and 2 * listed >= len(picks) else []
 
     def _edge(self, parts: Sequence[PickPart], listed: Callable[[str], Pick | None]) -> list[Pick]:
-        """Returns the picks from a row's edge to the next part that contains a listed word; [] if
-        there is no such part. listed: finds the word in a part.
+        """Returns the picks from a row's edge to the next part that has a listed word; [] if none
+        has. listed: a function that finds the listed word in a part.
         """
         picks: list[Pick] = []
         for part in parts:

@@ -289,8 +289,8 @@ class ListReader:
 
 
 def _is_bare(unit: Unit, text: str) -> bool:
-    """True if a unit is one unlisted word, alone on a line without a mark after it (unlike "Sure!",
-    "Words:").
+    """True if a Unit is one unlisted word, alone on its line and without a final mark (unlike
+    "Sure!", "Words:").
     """
     if unit.kind != OFF or len(unit.picks) != 1:
         return False

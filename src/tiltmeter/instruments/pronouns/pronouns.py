@@ -46,8 +46,8 @@ _LETTERS = re.compile("[a-z]+")
 
 
 class Found(NamedTuple):
-    """A pronoun. form: as written; whose: "primary", "other" or "plural" (several people or
-    things); reference: the word for its referent, or ""."""
+    """A pronoun. form: as written; whose: its referent, "primary", "other" or "plural" (several
+    people or things); reference: the word for the referent, or ""."""
 
     form: str
     begin: int

@@ -23,7 +23,7 @@ _SPEAKERS = frozenset(("i", "you", "we", "my", "your", "our", "me", "us"))
 
 class Told(NamedTuple):
     """The facts of a text's input. known: the pronoun classes that it uses for other people; words:
-    {stem: (times used of the primary person, times used of others)}.
+    {stem: (uses for the primary person, uses for others)}.
     """
 
     known: frozenset[str] = frozenset()

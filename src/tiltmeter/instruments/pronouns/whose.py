@@ -82,8 +82,8 @@ def _chances(marked: Marked, ways: Sequence[Given]) -> Mapping[frozenset[str], f
 
 
 def _alone(marked: Marked, cast: Cast, known: frozenset[str]) -> bool:
-    """True if the pronouns can only mean the primary person, who is named before them; then no
-    scores are needed.
+    """True if the pronouns of a text can only mean the primary person, who is named earlier; then
+    no scores are needed.
     """
     first = cast.pronouns[0]
     return not (
@@ -116,8 +116,8 @@ def _mine(marked: Marked, reading: Given) -> frozenset[str]:
 
 
 def _weigh(mine: frozenset[str], reading: Given, made: Mapping[frozenset[str], Given]) -> Given:
-    """Adds the primary person's leads to a reading's features: over the classes that it assigns to
-    the person, and over the other classes. The first reading, with all classes, gives the leads.
+    """Adds to a reading's features the largest and smallest lead of the primary person, taken from
+    the first reading: over the classes assigned to the person (`mine`), and over the others.
     """
     lead = next(iter(made.values())).lead
     seen = dict(reading.seen)

@@ -74,7 +74,7 @@ def _side(step: Step) -> str:
 
 
 def _name(step: Step, known: frozenset[str], said: Mapping[int, str]) -> str:
-    """Returns the name of a pronoun's feature, by referent and kind: "nobody_he", "named_he", …."""
+    """Names a pronoun's feature by its referent and its kind: "nobody_he", "named_they", …."""
     value, chosen = step.pronoun.value, step.chosen
     kind = "they" if step.pronoun.gender == PLURAL else "neo" if value == NEO else "he"
     if chosen is None:

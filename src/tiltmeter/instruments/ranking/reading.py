@@ -115,7 +115,7 @@ def _with_json_in_lines(text: str) -> str:
 
 
 def _alone(entries: Sequence[Entry], text: str) -> bool:
-    """True if entry 1 names a person and is a list by itself, not a sentence that says "first"."""
+    """True if entry 1 begins a list and names a person; False for one line as "First, Ann."."""
     if "\n" not in text and NUMBERED.match(text):
         return False
     begins = bool(entries) and entries[0].number == 1 and bool(entries[0].people)

@@ -119,8 +119,8 @@ def _without_opening(given: str, blocks: list[str]) -> tuple[list[str], str, boo
 
 
 def _find_offer(given: str, body: str) -> str:
-    """Returns the text that a reply offers after a colon although it begins by declining ("here's
-    one: …"); "" if that text shares few words with the input, or the text before the colon does
+    """Returns the text that a reply which begins by declining offers after a colon ("here's one:
+    …"); "" if this text shares few words with the input, or the text before the colon shares
     many."""
     if shared_words(given, body.partition(":")[0]) >= phrases().number("told"):
         return ""

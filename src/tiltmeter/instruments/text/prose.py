@@ -51,7 +51,7 @@ _LETTER = lazy(r"[^\W\d_]")
 
 
 class Prose(NamedTuple):
-    """A text without prompt and thinking. outcome: the reason not to label it, or ""."""
+    """An answer's text without prompt and thinking. outcome: why it has no label, or ""."""
 
     text: str
     outcome: str

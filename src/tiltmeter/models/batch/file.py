@@ -31,7 +31,7 @@ _PREFIX = re.compile(f"[0-9a-f]{{{PREFIX_CHARACTERS}}}")
 
 
 class FileBatches(OpenAIBatches):
-    """A batch format of plain files. path: the file to write; a number is added if it exists."""
+    """A batch format of plain files. path: the file to write, numbered if another one exists."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(Bounds(1_000_000, 2 * 10**9, 24 * 365))
@@ -68,7 +68,7 @@ class FileBatches(OpenAIBatches):
             yield candidate
 
     async def look(self, wire: Wire, remote: str) -> Seen:
-        """Returns the batch's state: the number of results so far."""
+        """Returns the batch's state, with the number of results so far."""
         path, prefix, requests = _split_remote(remote)
         names = {line.custom_id async for line in _results(path)}
         done = sum(name.startswith(f"{prefix}-") for name in names)

@@ -45,7 +45,7 @@ def is_frame(given: object) -> TypeGuard[PolarsFrame | PandasFrame]:
 
 
 def rows_of(given: Given) -> Rows:
-    """Returns a list's rows unchanged, or a data frame's rows without empty cells."""
+    """Returns a list unchanged, or a data frame as a list of rows without empty cells."""
     if isinstance(given, Sequence):
         return given
     rows = given.to_dicts() if hasattr(given, "to_dicts") else given.to_dict("records")

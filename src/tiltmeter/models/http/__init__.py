@@ -89,7 +89,7 @@ class DialectConnection:
         return has_key(self._dialect.build(request, self._omitted).body, name)
 
     async def send(self, request: Request, read: Callable[[Json], T]) -> Got[T] | Reply:
-        """Sends a request; returns the body as parsed by `read`, or a policy refusal."""
+        """Sends a request, again without any parameter refused; returns a result or a refusal."""
         while True:
             for turn in request.messages:
                 if turn.pictures:
@@ -219,7 +219,7 @@ class HttpModel(Model):
         return await self._finish(request, await exchange.send(request, read))
 
     def exchange(self, request: Request) -> DialectConnection:
-        """Returns the dialect's connection for a request: that for text or that for pictures."""
+        """Returns the connection to use for a request: the text or the picture dialect's."""
         return self._exchanges["pictures" if request.size else "text"]
 
     async def read_result(

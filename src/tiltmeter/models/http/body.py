@@ -20,7 +20,7 @@ _FEW_BRACKETS = 2 * MOST_NESTED  # a body with fewer is not looked at again
 
 class Parsed(NamedTuple):
     """The result of parsing JSON. fault: why it failed, as the end of a sentence, or "";
-    breaks_off: True if the JSON was truncated, so that another try may bring all of it.
+    breaks_off: True if the JSON was truncated, so that another request may succeed.
     """
 
     body: Json

@@ -76,7 +76,7 @@ def with_mitigations(
     (few items are each measured separately); graded: True if a judge grades the quality of answers.
     Raises UsageError if no mitigation is written in any of the languages.
     """
-    pictures = declared.get("modality") == "image"
+    is_image = declared.get("modality") == "image"
     usable = [row for row in rows if not _other_language(row, languages)]
     if not usable:
         raise UsageError(
@@ -84,7 +84,7 @@ def with_mitigations(
             "its cell in the column language empty."
         )
     none = {FACTOR: NONE, MITIGATED: TEXT, SYSTEM: ""}
-    levels = [none, *(_level(row, pictures) for row in usable)]
+    levels = [none, *(_level(row, is_image) for row in usable)]
     if languages:
         spoken = ["", *(row.get("language", "") for row in usable)]
         levels = [
@@ -93,7 +93,7 @@ def with_mitigations(
         ]
     titles = {row[FACTOR]: row.get("title") or f"with “{row[FACTOR]}”" for row in usable}
     titled = {NONE: "no mitigation", **titles}
-    instruments = [*declared.get("instruments", ()), *_instruments(pictures, graded)]
+    instruments = [*declared.get("instruments", ()), *_instruments(is_image, graded)]
     attribute = str(declared["instruments"][0]["attribute"])
     item = declared["item"]
     by = [[item]] if item in declared["factors"] and items < FEW_ITEMS else [[]]
@@ -105,7 +105,7 @@ def with_mitigations(
         "instruments": instruments,
         "measures": [
             *_measures(declared),
-            *_costs(attribute, by, pictures=pictures, graded=graded),
+            *_costs(attribute, by, pictures=is_image, graded=graded),
         ],
         "titles": {**declared.get("titles", {}), FACTOR: titled},
         "limits": [*declared.get("limits", ()), *_limits(usable, languages)],
@@ -160,16 +160,16 @@ def _instruments(pictures: bool, graded: bool) -> list[dict[str, Json]]:
 
 
 def _measures(declared: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
-    """Yields each measure, restricted to answers without a mitigation; then, per headline that has
-    a change, the values by mitigation and the change. Measures of a single variant get no change.
+    """Yields each measure, restricted to answers without a mitigation; then, per suitable headline,
+    its values by mitigation and its change by each. Measures of a single variant get no change.
     """
     variants = declared.get("variants", {}).values()
     published = {name for variant in variants for name in variant.get("only", ())}
     for spec in declared.get("measures", ()):
         yield {**spec, "where": {**spec.get("where", {}), FACTOR: [NONE]}}
         kinds = (*SHARES, *DIFFERENCES, *MEANS, *CELLS)
-        changes = spec.get("headline") and spec["kind"] in kinds
-        if not changes or spec["name"] in published or spec.get("per", "labels") != "labels":
+        has_change = spec.get("headline") and spec["kind"] in kinds
+        if not has_change or spec["name"] in published or spec.get("per", "labels") != "labels":
             continue
         plain = {key: value for key, value in spec.items() if key not in ("parts", "sentence")}
         text = str(spec.get("text", spec["name"]))

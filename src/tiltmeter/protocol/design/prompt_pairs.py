@@ -165,10 +165,10 @@ def _difference(
             at.setdefault(name, []).append(cell)
     sides = list(_sides(list(at), level, baseline))
     pairs: list[tuple[Row, Row]] = []
-    alone, own_items, cue = 0, False, {factor}
+    alone, has_own_items, cue = 0, False, {factor}
     for level_name, base_name in sides:
         shared = _shared_factors(protocol, factor, at[level_name], at[base_name])
-        own_items = own_items or protocol.item not in (factor, *shared)
+        has_own_items = has_own_items or protocol.item not in (factor, *shared)
         cue |= {*protocol.factors, protocol.item} - {*shared}
         more, left = _pairs(
             at[level_name], at[base_name], _without_marks(shared, at[level_name], at[base_name])
@@ -186,7 +186,7 @@ def _difference(
         levels,
         len(pairs),
         alone,
-        own_items,
+        has_own_items,
         columns,
         elsewhere,
         _spread(texts, len),
@@ -195,7 +195,7 @@ def _difference(
         _differing_pairs(texts, _capitals),
         max(map(_words_apart, texts)) if _is_whole(protocol, columns) else None,
     )
-    if not own_items:
+    if not has_own_items:
         return row
     first, second = zip(*sides, strict=True)
     by_side = ([cell for name in names for cell in at[name]] for names in (first, second))
@@ -266,9 +266,9 @@ def _pairs(
 ) -> tuple[list[tuple[Row, Row]], int]:
     """Pairs cells that agree in the shared factors; returns also the number without a partner."""
     sides: dict[tuple[str, ...], tuple[list[Row], list[Row]]] = {}
-    for place, cells in enumerate((first, second)):
+    for side, cells in enumerate((first, second)):
         for cell in cells:
-            sides.setdefault(tuple(cell[name] for name in shared), ([], []))[place].append(cell)
+            sides.setdefault(tuple(cell[name] for name in shared), ([], []))[side].append(cell)
     pairs = [pair for a, b in sides.values() for pair in zip(a, b, strict=False)]
     return pairs, len(first) + len(second) - 2 * len(pairs)
 
@@ -277,16 +277,16 @@ def _columns(
     protocol: Protocol, cue: set[str], pairs: Sequence[tuple[Row, Row]]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Returns differing columns that reach the prompt: (in the cue's tables, in other tables)."""
-    used = {slot[1] for slot in _SLOT.finditer(protocol.prompt)}
+    slots = {slot[1] for slot in _SLOT.finditer(protocol.prompt)}
     for row in protocol.cells:  # a slot may hold a template of its own
-        used |= {
+        slots |= {
             slot[1]
             for name in protocol.inline
-            if name in used
+            if name in slots
             for slot in _SLOT.finditer(row[name])
         }
     differ = [
-        name for name in pairs[0][0] if name in used and any(a[name] != b[name] for a, b in pairs)
+        name for name in pairs[0][0] if name in slots and any(a[name] != b[name] for a, b in pairs)
     ]
     tables = [table for table in protocol.tables if cue & table[0].keys()]
     in_cue_tables = {name for table in tables for name in table[0]}
@@ -301,7 +301,7 @@ def _spread(texts: Sequence[tuple[str, str]], count: Callable[[str], int]) -> Sp
 
 
 def _differing_pairs(texts: Sequence[tuple[str, str]], what: Callable[[str], object]) -> int:
-    """Counts the pairs whose unshared words give different results of `what`."""
+    """Counts pairs in which `what`, applied to the words only one text has, differs by side."""
     split = ((Counter(a.split()), Counter(b.split())) for a, b in texts)
     return sum(
         what(" ".join((a - b).elements())) != what(" ".join((b - a).elements())) for a, b in split

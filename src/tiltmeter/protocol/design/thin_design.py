@@ -60,7 +60,7 @@ def _linked(protocol: Protocol, factor: str) -> set[str]:
 
 
 def asked_columns(protocol: Protocol) -> set[str]:
-    """Finds the columns that a prompt or a picture's path contains, also by way of a column."""
+    """Finds the columns named by slots of prompts and picture paths, or by slots inside these."""
     texts = [protocol.prompt, protocol.system, *(text for _, text, _ in protocol.turns)]
     texts += protocol.pictures
     texts += [mode.begin for mode in protocol.modes.values()]
@@ -150,9 +150,9 @@ def name_columns(protocol: Protocol, factor: str) -> list[str]:
 
 def _is_name(row: Row, factor: str, column: str) -> bool:
     words = row.get(column, "").split()
-    own_word = words[:1] and words[0][:3].casefold() == row[factor][:3].casefold()
-    named = all(word[:1].isupper() for word in words)
-    return 0 < len(words) <= MOST_NAME_WORDS and named and not own_word
+    is_own_word = words[:1] and words[0][:3].casefold() == row[factor][:3].casefold()
+    is_capitalised = all(word[:1].isupper() for word in words)
+    return 0 < len(words) <= MOST_NAME_WORDS and is_capitalised and not is_own_word
 
 
 def _names_by_level(protocol: Protocol, factor: str, column: str) -> dict[str, set[str]]:
@@ -165,10 +165,10 @@ def _names_by_level(protocol: Protocol, factor: str, column: str) -> dict[str, s
 
 
 def _lone_name_sentence(factor: str, lone: Mapping[str, str]) -> str:
-    shown = [f"{level}: {name}" for level, name in list(lone.items())[:SHOWN_GROUPS]]
-    more = ", …" if len(lone) > SHOWN_GROUPS else ""
+    named = [f"{level}: {name}" for level, name in list(lone.items())[:SHOWN_GROUPS]]
+    dots = ", …" if len(lone) > SHOWN_GROUPS else ""
     return (
-        f"The design is thin: one name stands for a level of {factor} ({', '.join(shown)}{more}), "
+        f"The design is thin: one name stands for a level of {factor} ({', '.join(named)}{dots}), "
         "and a name says more than that. Give several names to each."
     )
 

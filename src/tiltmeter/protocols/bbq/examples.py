@@ -36,9 +36,9 @@ Row = dict[str, str]
 
 def table(contents: Mapping[str, bytes]) -> str:
     """Returns the examples as JSON lines, one row per example."""
-    places = _places(contents)
+    index_of = _places(contents)
     rows = (
-        row_of(example, places.get((example["category"], str(example["example_id"]))))
+        row_of(example, index_of.get((example["category"], str(example["example_id"]))))
         for example in _examples(contents)
     )
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
@@ -76,8 +76,8 @@ def row_of(example: Mapping[str, Any], place: int | None = None) -> Row:
 def _target(example: Mapping[str, Any], place: int | None) -> tuple[str, str]:
     """Returns the answers that name the person of the stereotype, and the other person.
 
-    place: the first one's index, if the release's metadata have it (`target_loc`); else the groups
-    of the example decide. UsageError if they do not tell the people apart.
+    place: the index of the stereotype's answer from the metadata (`target_loc`); if None, the
+    example's groups decide. Raises UsageError if they fit both people alike.
     """
     info = example["answer_info"]
     people = [name for name in OPTIONS if info[name][1] != UNKNOWN]
@@ -98,8 +98,8 @@ def _target(example: Mapping[str, Any], place: int | None) -> tuple[str, str]:
 def _by_groups(
     example: Mapping[str, Any], people: Sequence[str], groups: Sequence[str]
 ) -> list[str]:
-    """Returns [the answer that names the stereotyped group], or []. Looks for the group's name, for
-    parts of the name (F-Black, lowSES-White), for words of the answer, and else for low SES.
+    """Returns [the answer that fits the stereotyped groups best], or [] if several do. Compares by
+    the whole name, then its parts (F-Black, lowSES-White), then words of the answer, then low SES.
     """
     info, wanted = example["answer_info"], {_plain(group) for group in groups}
     named = re.compile("|".join(rf"\b{re.escape(group)}\b" for group in groups), re.IGNORECASE)
@@ -110,9 +110,9 @@ def _by_groups(
         lambda name: bool(named.search(f"{info[name][0]} {example[name]}")),
         lambda name: LOW in parts[name],
     )
-    for way in ways:
-        most = max(map(way, people))
-        targets = [name for name in people if way(name) == most]
+    for score in ways:
+        most = max(map(score, people))
+        targets = [name for name in people if score(name) == most]
         if len(targets) == 1:
             return targets
     return []

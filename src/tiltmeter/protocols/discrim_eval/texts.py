@@ -36,8 +36,8 @@ def table(contents: Mapping[str, bytes]) -> str:
     for row in rows:
         for mark, (factor, level, baseline) in MARKS.items():
             sides = [_key(row | {factor: side}) for side in (level, baseline)]
-            same = plain[sides[0]] == plain[sides[1]]
-            row[mark] = "yes" if row[factor] in (level, baseline) and same else "no"
+            is_same = plain[sides[0]] == plain[sides[1]]
+            row[mark] = "yes" if row[factor] in (level, baseline) and is_same else "no"
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 

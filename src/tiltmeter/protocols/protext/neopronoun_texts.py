@@ -166,7 +166,7 @@ def after_adverbs(text: str, tokens: list[re.Match[str]], i: int) -> int | None:
 
 
 def first_verb(text: str, tokens: list[re.Match[str]], i: int) -> tuple[Kind, int, int | None]:
-    """Returns the kind of the verb of a "they", where to read on, and the verb that must agree."""
+    """Returns (kind of the verb of a "they", last index read, index of the verb to change)."""
     plain = [straight(token[0]) for token in tokens[: i + 1]]
     _, _, clitic = plain[i].partition("'")
     if clitic or plain[i] != "they":
@@ -283,13 +283,13 @@ def neopronoun_version(text: str, name: str, *, notes: Mapping[str, bool] | None
     tokens = list(WORD.finditer(text))
     for i, token in enumerate(tokens):
         base = straight(token[0]).partition("'")[0]
-        clipped = base == "em" and text[: token.start()].endswith(("'", "\u2019"))  # 'em
-        if base not in FORMS or (base == "em" and not clipped):
+        is_cut = base == "em" and text[: token.start()].endswith(("'", "\u2019"))  # 'em
+        if base not in FORMS or (base == "em" and not is_cut):
             continue
         verb = after_adverbs(text, tokens, i + 1)
-        follows = verb is not None and is_participle(straight(tokens[verb][0]))
+        is_past = verb is not None and is_participle(straight(tokens[verb][0]))
         edits.append(
-            (token.start() - clipped, token.end(), replace_form(token[0], pronouns, follows))
+            (token.start() - is_cut, token.end(), replace_form(token[0], pronouns, is_past))
         )
     for start, end, new in sorted(edits, reverse=True):
         text = text[:start] + new + text[end:]

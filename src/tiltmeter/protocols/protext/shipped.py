@@ -44,8 +44,8 @@ def with_neopronoun(texts: Iterable[Mapping[str, str]], name: str) -> list[dict[
 
 
 def for_families(protocol: Mapping[str, Any], texts: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """Makes a protocol for the paired corpus: the family is its item, so that pronouns and nouns
-    are compared inside a text; other properties of a version are columns.
+    """Adapts the protocol to the paired corpus: its item is the family (the versions of one text),
+    so that pronouns and nouns are compared within a text; other properties become columns.
     """
     tables = [{**protocol["tables"][0], "columns": list(texts[0])}, *protocol["tables"][1:]]
     return {

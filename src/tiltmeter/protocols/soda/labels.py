@@ -27,8 +27,8 @@ Imported = tuple[Trial, Output, Sequence[Label]]
 def rows(protocol: Protocol, path: Path) -> Iterator[Imported]:
     """Yields one trial per picture. UsageError names the file and the line that cannot be read.
 
-    An empty value is not a label. A picture without any label is kept, as one of which nothing is
-    known.
+    An empty value is not a label. A picture with empty values alone becomes an output without
+    labels.
     """
     pictures: dict[Key, dict[str, str]] = {}
     lines: dict[tuple[Key, str], int] = {}

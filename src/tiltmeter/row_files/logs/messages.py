@@ -139,12 +139,12 @@ def turns(value: Any) -> list[Turn]:
             "role" in value or _is_langchain(value) or "parts" in value
         ):
             return [one] if (one := turn(value)) and one.text else []
-        told = [Turn(SYSTEM, text) for name in _TOLD if (text := _told(value.get(name)))]
+        system = [Turn(SYSTEM, text) for name in _TOLD if (text := _told(value.get(name)))]
         names = [name for name in (*_MESSAGES, *_ASKED) if name in value]
-        asked = next((found for name in names if (found := turns(value[name]))), [])
+        asked = next((inner for name in names if (inner := turns(value[name]))), [])
         if not asked and value.keys() <= {"args", "kwargs"}:  # a call of a function, by Traceloop
             asked = turns(value.get("kwargs")) or turns(next(iter(value.get("args") or ()), None))
-        return [*told, *asked] if asked else []
+        return [*system, *asked] if asked else []
     if isinstance(value, str):
         return [Turn(USER, value)] if value.strip() else []
     if not isinstance(value, Sequence):

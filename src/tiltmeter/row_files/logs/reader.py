@@ -275,10 +275,10 @@ def _prompt_column(
         ]
     if len(likely) == 1:
         return likely[0]
-    shown = _columns(likely or columns)
+    listing = _columns(likely or columns)
     if not likely:
-        raise UsageError(f"Which column of {name} has the prompts? Type --prompt COLUMN: {shown}")
-    raise UsageError(f"Several columns of {name} can be the prompt: {shown}. Type: --prompt NAME")
+        raise UsageError(f"Which column of {name} has the prompts? Type --prompt COLUMN: {listing}")
+    raise UsageError(f"Several columns of {name} can be the prompt: {listing}. Type: --prompt NAME")
 
 
 def _has_sentences(column: str, numbered: Sequence[tuple[int, Mapping[str, Any]]]) -> bool:
@@ -295,8 +295,8 @@ def _is_index(column: str, numbered: Sequence[tuple[int, Mapping[str, Any]]]) ->
 
 def _columns(columns: Sequence[str]) -> str:
     """Lists columns for a message; shows only the number of a name that may be a value."""
-    shown = (
+    names = (
         f"'{column}'" if _PLAIN_NAME.fullmatch(column) else f"column {number}"
         for number, column in enumerate(columns, 1)
     )
-    return ", ".join(shown)
+    return ", ".join(names)

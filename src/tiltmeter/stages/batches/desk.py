@@ -61,7 +61,7 @@ class BatchDesk:
     # what the engine asks
 
     def is_out(self, request: Request) -> bool:
-        """True if a request is in an open batch. Raises Unanswered if it failed, or may be paid."""
+        """True if a request is in an open batch. Raises Unanswered if it failed or may be paid."""
         if self._steps.tries.get(request.key, 0) >= TRIES:
             raise Unanswered(
                 "the batches of the request gave no answer, or were lost. Run the same command to "

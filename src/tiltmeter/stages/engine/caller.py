@@ -30,8 +30,8 @@ ODD_IN_A_ROW = 5  # unreadable replies of a model, before the run stops
 class Caller:
     """Sends the requests of a stage to all its models, within the limits of a run, on one budget.
 
-    windows: by model name; spent: US dollars before; halt: called with an error that stops the run;
-    grow: called with a source after one of its calls begins. stop: set when no more may be sent.
+    windows: {model name: window}; spent: earlier cost in US dollars; halt: called with an error
+    that stops the run; grow: called with a source once its call begins; stop: ends all sending.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class Caller:
     def _take_refusal(
         self, lane: Lane, began: float, error: TransientError, source: JobSource
     ) -> None:
-        """Slows all calls of the model. Raises ModelError after refusals alone for `patience` s."""
+        """Slows a model's calls. ModelError if it has refused all calls for `patience` seconds."""
         try:
             wait_asked = wait_asked_for(error)
         except ModelError:

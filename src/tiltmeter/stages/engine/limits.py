@@ -20,7 +20,7 @@ PATIENCE_S = 1800.0  # of an outage that a call outlasts
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits that a user sets. concurrency: most calls in flight to each model, None for as
+    """The limits that a user sets. concurrency: calls in flight per model, at most; None for as
     many as its servers take; rate: calls per minute to each model; max_cost: US dollars for the
     whole run; patience: seconds for which a call is retried in an outage; durable: True to flush to
     disk each second, against power cuts.
@@ -34,11 +34,11 @@ class Limits:
 
     @property
     def most_in_flight(self) -> int:
-        """Returns the most calls in flight to one server of a model."""
+        """Returns the largest number of calls that may be in flight to one server of a model."""
         return self.concurrency or MOST_SIZE
 
     def window(self, model: Model) -> Window:
-        """Makes the window of a model's calls, as long as nothing is known of the server."""
+        """Makes the window that a model's calls begin with, before its server has answered any."""
         most = min(model.parallel, self.concurrency or MOST_SIZE * model.servers)
         rate = self.rate / 60 if self.rate else math.inf
         return Window(FIRST_SIZE * model.servers, most, rate)
@@ -88,7 +88,7 @@ class Budget:
     reservation when the reply shows the cost.
 
     lost: upper bound in US dollars of calls sent and not answered; counts as spent. keep: stores
-    `lost` and, under a cap, the most US dollars in flight at once, lost if the process is killed.
+    `lost` and, under a cap, the largest sum ever in flight, which is lost if the process is killed.
     """
 
     def __init__(

@@ -54,14 +54,14 @@ async def _run_attached(work: Coroutine[Any, Any, T], stop: RemoteStop) -> T:
 
 @contextmanager
 def _interrupts(stop: RemoteStop) -> Iterator[None]:
-    """Directs SIGINT to `stop`: the running loop's own handler would only cancel a waiting task,
-    which would be noticed at the end.
+    """Directs SIGINT to `stop`. The running loop's own handler would only cancel the task that
+    waits, and this task would not notice before the work ends.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, lambda *_: stop.interrupt())
+    old_handler = signal.signal(signal.SIGINT, lambda *_: stop.interrupt())
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, old_handler)

@@ -46,8 +46,8 @@ class CostLine:
 
     questions: the number if every reply can be used; calls counts identical questions once. calls,
     prompt_tokens, completion_tokens, cost: if every reply can be used; those ending in `_most`: the
-    maximum. up_to: how often a judge is asked that labels only if rules are unsure, while the line
-    assumes every output; "" for all other models.
+    maximum. up_to: if a judge labels only outputs of which rules are unsure, how often they are;
+    the line itself counts every output. "" for all other models.
     """
 
     model: str
@@ -94,23 +94,23 @@ def lines(
     price: Callable[[str], Price | None],
 ) -> list[CostLine]:
     """Lists the cost per subject and mode, then per instrument, mode and model that it asks."""
-    counted = plan.count(protocol, choices)
+    trial_counts = plan.count(protocol, choices)
     rounds = _rounds(protocol, choices)
     cost_lines: list[CostLine] = []
-    for subject, numbers in counted.items():
+    for subject, numbers in trial_counts.items():
         for mode, trials in rounds.items():
             mean = mean_size([size(plan.request(trial, protocol)) for trial in trials])
             load = _JudgeLoad(*[numbers[mode]] * 4)
             cost_lines.append(_line(subject, SUBJECT, mode, load, mean, price(subject)))
     for instrument in instruments:
         if isinstance(instrument, Learner):
-            cost_lines += _discoveries(instrument, protocol, rounds, tuple(counted), price)
+            cost_lines += _discoveries(instrument, protocol, rounds, tuple(trial_counts), price)
         for mode, trials in rounds.items():
             is_exact = protocol.modes[mode].logprobs > 0
             if protocol.modes[mode].for_discovery or not instrument.reads(is_exact):
                 continue
-            samples = max(numbers[mode] for numbers in counted.values()) // max(1, len(trials))
-            calls = _requests_of(instrument, trials, tuple(counted), samples, is_exact)
+            samples = max(numbers[mode] for numbers in trial_counts.values()) // max(1, len(trials))
+            calls = _requests_of(instrument, trials, tuple(trial_counts), samples, is_exact)
             shown = (
                 _mean_request(instrument, protocol, trials, is_exact) if calls else Size(0, 0, 0, 0)
             )
@@ -137,7 +137,7 @@ def _mean_request(
 
 
 def _how_often(instrument: Instrument, model: str) -> str:
-    """Describes how often rules are unsure, if `model` is the judge to be asked then; else ""."""
+    """Describes how often rules are unsure if `model` is the judge for these outputs; else ""."""
     if not isinstance(instrument, Cascade) or model != instrument.judge:
         return ""
     return instrument.first.unsure_share or "how often they are is not known before they have read"
@@ -183,7 +183,7 @@ def totals(lines: Iterable[CostLine]) -> Totals:
 
 
 def _rounds(protocol: Protocol, choices: Choices) -> Mapping[str, list[Trial]]:
-    """Returns {mode: trials of one sample} for the first subject; all get the same prompts."""
+    """Returns {mode: one sample's trials} of the first subject; others get the same prompts."""
     one_sample = replace(choices, subjects=choices.subjects[:1], samples=1)
     by_mode: dict[str, list[Trial]] = {}
     for trial in plan.trials(protocol, one_sample):

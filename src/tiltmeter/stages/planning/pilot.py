@@ -89,8 +89,8 @@ class First:
     @property
     def cut_share(self) -> float:
         """Returns the share of replies cut off before the part that the instruments read."""
-        cut = [cause for cause in self.causes.elements() if cause in (THOUGHT, LIMIT)]
-        return len(cut) / max(1, len(self.seen))
+        cut_causes = [cause for cause in self.causes.elements() if cause in (THOUGHT, LIMIT)]
+        return len(cut_causes) / max(1, len(self.seen))
 
     @property
     def largest_thought(self) -> int:
@@ -151,7 +151,7 @@ class Forecast:
 
 
 def cause_of(trial: Trial, reply: FirstReply, protocol: Protocol) -> str:
-    """Returns the fault that keeps a reply from being measured; "" for none, exact or a picture."""
+    """Returns why a reply cannot be measured; "" if it can, in exact modes and for pictures."""
     mode = protocol.modes[trial.mode]
     if mode.logprobs or mode.size:
         return ""
@@ -177,8 +177,8 @@ def needs_more(first: First, planned: int) -> bool:
 
 
 def stops(first: First, number: int, planned: int) -> bool:
-    """True if the run stops: all first replies share one cause, or ten do after twice as many
-    trials. A plan without further trials never stops.
+    """True if the run stops: all first replies fail with one cause, or STOPS of them do. A plan
+    without further trials never stops.
     """
     alike = first.causes[first.cause] if first.cause else 0
     if planned <= number or not alike:

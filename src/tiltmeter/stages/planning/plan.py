@@ -255,12 +255,12 @@ def _id_parts(
     and sampling.
     """
     *before, prompt, begin, sampling = asked
-    after = "".join(f",{canonical(part)}" for part in (context, shown) if part) + "]"
+    tail = "".join(f",{canonical(part)}" for part in (context, shown) if part) + "]"
     settings = canonical(sampling[:-1])[:-1]
     return (
         f"{canonical(before)[:-1]},",
         f",{canonical((prompt, begin))[1:-1]},{settings},",
-        "]" + after,
+        "]" + tail,
     )
 
 
@@ -313,7 +313,7 @@ def samples(choices: Choices, mode: Mode) -> int:
 
 
 def shuffle_key(seed: int, *names: str) -> bytes:
-    """Returns the sort key of these names in the order that the seed gives."""
+    """Returns the hash of a seed and names, by which items are put into a random, fixed order."""
     return sha256("\x1f".join((str(seed), *names)).encode()).digest()
 
 

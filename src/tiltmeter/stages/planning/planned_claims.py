@@ -100,17 +100,17 @@ def _asked_of(measure: MeasureSpec, cells: Sequence[Row]) -> list[Row]:
 def _with_families(
     protocol: Protocol, part: PlannedGroup, family: int, strata: int
 ) -> Iterator[PlannedGroup]:
-    """Yields the groups of a measure, each with the number of tests that its p is adjusted over:
-    all headline claims of the run for a headline measure's first grouping, else all other groups.
+    """Yields the groups of a measure with the number of tests over which their p is adjusted:
+    `family` in a headline's first grouping, elsewhere the tests of the measure's other groups.
     """
     measure = part.measure
     groupings = list(_groups(protocol, measure, part.cells))
     tests_here = tests_of(measure, part.labels)
-    others = sum(number for _, _, number in groupings[measure.headline :])
-    for place, (group, cells, _) in enumerate(groupings):
-        leads = measure.headline and place == 0
-        tests = family if leads else others * tests_here * strata
-        yield replace(part, group=group, cells=cells, tests=tests, whole=place == 0)
+    rest = sum(number for _, _, number in groupings[measure.headline :])
+    for index, (group, cells, _) in enumerate(groupings):
+        is_leading = measure.headline and index == 0
+        tests = family if is_leading else rest * tests_here * strata
+        yield replace(part, group=group, cells=cells, tests=tests, whole=index == 0)
 
 
 def labels_of(protocol: Protocol, measure: MeasureSpec, language: str) -> Labels:

@@ -89,7 +89,7 @@ class Connect:
         return self.base_urls.get(name) or self.base_urls.get(name.partition(":")[0]) or general
 
     def price(self, name: str) -> Price | None:
-        """Returns the user's price, else the table's, which counts only for the usual server."""
+        """Returns the price that the user gave; else, for the usual server, the model table's."""
         row = table.find(name)
         return self.prices.get(name) or (
             row.price if row and (row.own or not self.url(name)) else None
@@ -157,7 +157,7 @@ class Connect:
         return {"effort": effort, "thinks": thinks}
 
     def expected_price(self, name: str) -> Price | None:
-        """Returns the price that the model will have when made; None if it is unknown."""
+        """Returns the price by which the model's calls will be counted; None if it is unknown."""
         urls = self.urls(name)
         free = FREE if urls and all(map(on_this_machine, urls)) else None
         price = self.price(name) or kind_of(name).price or free

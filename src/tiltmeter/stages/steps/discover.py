@@ -1,5 +1,5 @@
-"""Learns from sets of outputs what instruments need before they label (a taxonomy), and keeps it as
-an artefact.
+"""Instruments that learn from sets of outputs before they label (a taxonomy, for instance): each
+result is stored as an artefact.
 
 A stage between run and label. Its calls are like any others: a discovery is a generator of
 requests, as labelling is; they pass through the engine, are stored, and are answered from the store
@@ -32,7 +32,7 @@ async def discover(
     limits: Limits,
     watch: Callable[[Tally], None] = lambda tally: None,
 ) -> Tally:
-    """Learns what instruments need, one set of outputs at a time; keeps earlier results."""
+    """Lets each `Learner` learn from sets of outputs, except from sets that its artefact covers."""
     engine = Engine(store, models, limits, watch)
     learners = [instrument for instrument in instruments if isinstance(instrument, Learner)]
     failures: list[str] = []

@@ -55,7 +55,7 @@ def annotators(
 def _with_judges(
     spec: InstrumentSpec, kind: InstrumentKind, judges: Sequence[str]
 ) -> list[Instrument]:
-    """Makes an instrument of the protocol, with its judges or with the judges that repeat it."""
+    """Makes an instrument: with all judges, once per judge, or followed by judges repeating it."""
     if kind.asks == "team" and len(judges) > len(kind.parts):
         raise UsageError(
             f"{spec.name} takes {len(kind.parts)} judges at most: {', '.join(kind.parts)}."
@@ -185,8 +185,8 @@ def keep_cascades(store: Store, instruments: Sequence[Instrument]) -> set[str]:
     cascades = [instrument for instrument in instruments if isinstance(instrument, Cascade)]
     for one in cascades:
         settings.keep_cascade(store, one.annotator, one.judge, one.first.settings.get("sure"))
-    before = {cascade.judge for cascade in settings.cascades(store).values()}
-    judges = before & {
+    old_judges = {cascade.judge for cascade in settings.cascades(store).values()}
+    judges = old_judges & {
         instrument.judge for instrument in instruments if isinstance(instrument, SecondJudge)
     }
     return {

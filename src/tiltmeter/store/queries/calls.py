@@ -95,7 +95,7 @@ FROM calls WHERE """
 
 
 def sums(store: Store) -> Iterator[CallSums]:
-    """Yields the sums of all calls, in the order of their first calls."""
+    """Yields a row of sums per group of equal model, purpose and server facts, by first date."""
     for model, purpose, served, fingerprint, omitted, *rest in store.remembered_rows(_SUMS):
         yield CallSums(model, purpose, served, fingerprint, omitted_settings(omitted), *rest)
 

@@ -65,7 +65,7 @@ def _thought(store: Store, model: str) -> str:
 
 
 def facts(store: Store, models: Sequence[str]) -> dict[str, str]:
-    """Returns {name of a fact: its text}, with the models if several endpoints have a record."""
+    """Returns {name of a fact: its text}; a text names the models if several have a record."""
     endpoints_of = {model: record for model, record in endpoints(store).items() if model in models}
     by_name: dict[str, str] = {}
     for key, name in NAMES.items():

@@ -14,7 +14,7 @@ from . import labels
 
 
 class CellCount(NamedTuple):
-    """The number of outputs of a cell that a machine labelled; attribute: "" for any."""
+    """The number of outputs in a cell that have a machine's label of an attribute ("" for any)."""
 
     subject: str
     annotator: str
@@ -83,7 +83,7 @@ def condition_weights(store: Store, annotator: str, attribute: str) -> Iterator[
 
 
 def count_with_value(store: Store, nothing: Sequence[str]) -> list[CellCount]:
-    """Counts, per cell, outputs with a value that is not an outcome; sorted by first output."""
+    """Counts, per cell, outputs with a value outside `nothing`; sorted by first output."""
     query = f"""
 SELECT t.subject, a.value, t.mode, t.factors, '', count(*) FROM trials t, json_each(?) a
 WHERE EXISTS (SELECT 1 FROM labels l WHERE l.n = t.n AND l.annotator = a.value AND l.current

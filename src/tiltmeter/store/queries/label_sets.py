@@ -178,9 +178,9 @@ def iter_values(store: Store, attribute: str) -> Iterator[Sequence[str]]:
     """Yields an attribute's labels and the votes for it, by output, as columns of integers: trial,
     annotator, 1 for a vote, value.
     """
-    is_vote = "attribute_0 <> (SELECT n FROM words WHERE text = ?)"
+    vote_sql = "attribute_0 <> (SELECT n FROM words WHERE text = ?)"
     source = f"FROM labels WHERE current AND attribute_0 IN ({_numbers(('',) * 2)})"
-    columns, names = ("n", "annotator_0", is_vote, "value_0"), (attribute, attribute + VOTE)
+    columns, names = ("n", "annotator_0", vote_sql, "value_0"), (attribute, attribute + VOTE)
     return integer_columns(store, columns, f"{source} AND n BETWEEN ? AND ?", (attribute, *names))
 
 

@@ -24,7 +24,7 @@ _UNDECIDED = f"{_BY_PEOPLE} AND annotator NOT GLOB '*{ADJUDICATED}'"
 
 
 class StoredLabel(NamedTuple):
-    """An annotator's label. weight: 1, or a probability; for people 1/(chance of being picked)."""
+    """An annotator's label. weight: 1, a probability, or for people 1/(sampling probability)."""
 
     output: str
     annotator: str
@@ -80,7 +80,7 @@ class Vote(NamedTuple):
 
 
 class Sort(NamedTuple):
-    """Labels of a run with equal fields. ranked: position above 0; weighted: weight not 1."""
+    """A kind of label that the run has. ranked: position above 0; weighted: weight other than 1."""
 
     annotator: str
     attribute: str
@@ -168,7 +168,7 @@ def with_weights(store: Store) -> list[str]:
 
 
 def attributes_with_several(store: Store) -> set[str]:
-    """Returns attributes of which an output can have several values, without votes."""
+    """Returns the attributes that can have several values per output; votes are left out."""
     sorts_ranked = [sort for sort in sorts(store) if sort.current and sort.ranked]
     return {sort.attribute for sort in sorts_ranked if not sort.attribute.endswith(VOTE)}
 

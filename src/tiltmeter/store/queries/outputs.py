@@ -232,7 +232,7 @@ def _first_rows(rows: Iterator[Any], cells: int, most: int) -> Iterator[Any]:
 
 
 def iter_cells(store: Store) -> Iterator[Sequence[str]]:
-    """Yields outputs, by id, as columns of integers: trial, sample, and a cell for `cell_texts`."""
+    """Yields outputs, by id, as six columns of integers: trial, sample, four for `cell_texts`."""
     columns = ("o.n", "t.sample", "t.subject_0", "t.mode_0", "t.factors_0", "o.outcome_0")
     source = "FROM outputs o JOIN trials t ON t.n = o.n WHERE o.n BETWEEN ? AND ?"
     return integer_columns(store, columns, source)

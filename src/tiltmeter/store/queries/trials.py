@@ -56,7 +56,7 @@ def cells_asked(store: Store) -> Sequence[tuple[str, str, str]]:
 
 
 def iter_designs(store: Store, columns: Sequence[str]) -> Iterator[tuple[int, ...]]:
-    """Yields every trial as integers, of its id and of these columns, sorted by id."""
+    """Yields (integer of the id, integer of each of these columns) per trial, sorted by id."""
     parts = ", ".join(f"{name}_0" for name in columns)
     return store.rows(f"SELECT n, {parts} FROM trials ORDER BY n")
 

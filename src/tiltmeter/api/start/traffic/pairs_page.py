@@ -19,7 +19,7 @@ _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 
 
 def write_page(path: Path, decisions: Sequence[PromptDecision], lines: Sequence[str]) -> None:
-    """Writes the page: counts, pairs with marks, then the prompts set aside, with reasons."""
+    """Writes the page: counts, pairs with marked differences, unused prompts with the reasons."""
     parts = [
         "<!doctype html><html lang='en'><meta charset='utf-8'><title>Pairs of prompts</title>",
         f"<style>{_STYLE}</style><h1>Pairs of prompts</h1>",

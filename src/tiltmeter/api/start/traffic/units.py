@@ -31,8 +31,8 @@ def near_copies(texts: Sequence[str], language: str = "en") -> list[int]:
         return place
 
     for start in range(0, len(texts), _BLOCK):
-        near = vectors[start : start + _BLOCK] @ vectors.T > NEAR
-        for row, other in zip(*np.nonzero(near), strict=True):
+        is_near = vectors[start : start + _BLOCK] @ vectors.T > NEAR
+        for row, other in zip(*np.nonzero(is_near), strict=True):
             a, b = sorted((root(start + int(row)), root(int(other))))
             parent[b] = a
     return [root(place) for place in range(len(texts))]
