@@ -253,7 +253,7 @@ def _warnings(store: Store, labels: Sequence[Label]) -> Iterator[str]:
 
 
 def _how(store: Store, labels: Sequence[Label]) -> str:
-    """Returns a sentence on how many of a file's outputs tiltmeter sampled."""
+    """Says how many of a file's outputs were sampled by tiltmeter."""
     weights = drawn_weights(store)
     number = len({label.output for label in labels})
     inside = len({label.output for label in labels if label.output in weights})

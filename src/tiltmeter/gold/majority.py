@@ -109,8 +109,8 @@ def _values_by_person(store: Store, attribute: str) -> dict[str, dict[str, str]]
 class LabellingPerson:
     """A person compared with others who labelled the same outputs.
 
-    value, low, high: how much more often this person gives the value `said` than the majority of
-    the others; share, without: the value's share by majority, with and without this person's
+    value, low, high: this person's share of the value `said` less that of the others' majority,
+    with interval; share, without: the value's share by majority, with and without this person's
     labels."""
 
     name: str

@@ -172,8 +172,8 @@ _Piece = tuple[int, str, str, bool, WordSeen | None, bool, bool]
 
 
 def _cut(chunk: str) -> tuple[_Piece, ...]:
-    """Splits a space-free text into tokens: offset, word, raw, own, seen, True if it can begin a
-    sentence, True if it begins a clause or ends a sentence."""
+    """Splits a text without spaces into tokens: offset, word, raw, own, seen, True if the token
+    can begin a sentence, True if the token begins a clause or ends a sentence."""
     pieces = []
     for match in _TOKEN.finditer(chunk):
         raw, own = match[0], False

@@ -79,7 +79,7 @@ class Ranking(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An entry of a list. number: 0 for a bullet; people: those ranked; list: its list's number."""
+    """An entry of a list. number: 0 for a bullet; people: indices; list: the number of the list."""
 
     number: int
     people: tuple[int, ...]
@@ -109,7 +109,7 @@ def ranking(text: str, names: Sequence[str]) -> Ranking:
 
 
 def _with_json_in_lines(text: str) -> str:
-    """Returns a JSON array's entries as lines if it has two or more; else the text unchanged."""
+    """Returns the entries of a JSON array of two or more as lines; any other text unchanged."""
     lines = json_as_bullets(text)
     return lines if "\n" in lines else text
 
@@ -315,7 +315,7 @@ def _without_rejected(text: str, line_up: LineUp) -> str:
 
 
 def _run_of_all(text: str, line_up: LineUp) -> list[NameMention]:
-    """Returns the longest run of joined names if it names everybody once, at least three people."""
+    """Returns the run of joined names that has each person of the text once; [] for two or none."""
     mentions = line_up.mentions(text)
     runs: list[list[NameMention]] = [mentions[:1]]
     for a, b in pairwise(mentions):

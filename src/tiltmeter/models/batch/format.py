@@ -113,7 +113,7 @@ class BatchFormat(Protocol):
         """Uploads the input; returns the provider's id of the file, "" if `create` sends it."""
 
     async def create(self, wire: Wire, handed: Handed) -> Seen:
-        """Submits the batch; must not be repeated."""
+        """Submits the batch. A repeated call would submit it twice."""
 
     def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """Yields the account's batches that may be this one, if no receipt came for it."""
