@@ -245,7 +245,7 @@ def people(
         gaps = [
             float(each[name] == value) - float(other == value)
             for each in said.values()
-            if name in each and (other := _others(each, name)) != UNRESOLVED
+            if name in each and (other := _others_value(each, name)) != UNRESOLVED
         ]
         if len(gaps) < FEW:
             continue
@@ -285,7 +285,7 @@ def dissenting(
             yield name, number, fewest
 
 
-def _others(said: Mapping[str, str], name: str) -> str:
+def _others_value(said: Mapping[str, str], name: str) -> str:
     """Returns the others' majority value for an output; `unresolved` in a tie or without others."""
     others = {who: value for who, value in said.items() if who != name}
     return majority(others) if others else UNRESOLVED

@@ -80,7 +80,7 @@ class ListReader:
         )
 
     def picks(self, text: str) -> PicksReading:
-        """Returns the picks of an answer; an empty result if the answer lists nothing."""
+        """Returns the picks of an answer; a PicksReading without picks if it lists nothing."""
         text = self._plain(text[:LONGEST_CHARACTERS]).strip()
         concluded = self._concluded(text) if ":" in text else ""
         if concluded and (final := self._read(concluded)).listed == self.asked:

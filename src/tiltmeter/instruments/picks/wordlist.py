@@ -69,7 +69,7 @@ class WordList:
             self.forms.setdefault(written, lexeme)
 
     def find(self, text: str) -> str:
-        """Returns the lexeme of which a text is a form, else ""."""
+        """Returns the lexeme of which a text is a form, or "" if it is no listed form."""
         return self.forms.get(key(text), "")
 
     def _others(self) -> Iterator[tuple[str, str]]:

@@ -171,7 +171,7 @@ def tokens(text: str) -> list[WordToken]:
 _Piece = tuple[int, str, str, bool, WordSeen | None, bool, bool]
 
 
-def _cut(chunk: str) -> tuple[_Piece, ...]:
+def _split(chunk: str) -> tuple[_Piece, ...]:
     """Splits a text without spaces into tokens: offset, word, raw, own, seen, True if the token
     can begin a sentence, True if the token begins a clause or ends a sentence."""
     pieces = []
@@ -185,7 +185,7 @@ def _cut(chunk: str) -> tuple[_Piece, ...]:
     return tuple(pieces)
 
 
-_pieces = RememberedWords(_cut)
+_pieces = RememberedWords(_split)
 
 
 def _look_up(raw: str, word: str) -> WordSeen | None:

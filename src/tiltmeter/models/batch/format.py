@@ -83,7 +83,7 @@ class Seen(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A batch of the account that may be ours. ours: None if unknown until the batch has ended."""
+    """A listed batch that may be ours. ours: None if this is unknown until the batch has ended."""
 
     seen: Seen
     ours: bool | None
