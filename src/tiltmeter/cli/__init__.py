@@ -192,8 +192,8 @@ def _apply_defaults(context: click.Context, env_file: str | None) -> str:
         project.set_environment(env_file)
     defaults = project.project_defaults(Path())
     context.default_map = dict.fromkeys(("run", "plan", "label", "analyse", "report"), defaults)
-    named = ", ".join(f"{name} = {value}" for name, value in defaults.items())
-    return f"{PROJECT}: {named or 'none'}"
+    settings = ", ".join(f"{name} = {value}" for name, value in defaults.items())
+    return f"{PROJECT}: {settings or 'none'}"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -251,13 +251,13 @@ def _retyped(arguments: Sequence[str], typed: str) -> str:
         return ""
     option = typed.partition(" ")[0]
     pairs = zip(("", *arguments), arguments, strict=False)
-    again = [word for before, word in pairs if option not in (before, word.partition("=")[0])]
+    words = [word for before, word in pairs if option not in (before, word.partition("=")[0])]
     if not typed.startswith("--judge-for"):
-        for place, word in enumerate(again[:-1]):
+        for index, word in enumerate(words[:-1]):
             if word == "--out":
-                again[place + 1] = f"{again[place + 1].rstrip('/')}-2"
-        again = [f"{word.rstrip('/')}-2" if word.startswith("--out=") else word for word in again]
-    return f"\nFor instance: {shlex.join((PROGRAM, *again))} {typed}"
+                words[index + 1] = f"{words[index + 1].rstrip('/')}-2"
+        words = [f"{word.rstrip('/')}-2" if word.startswith("--out=") else word for word in words]
+    return f"\nFor instance: {shlex.join((PROGRAM, *words))} {typed}"
 
 
 def _system_error(error: OSError) -> str:
@@ -282,9 +282,9 @@ def _unforeseen(error: Exception) -> str:
     trace = error.__traceback__
     while trace and trace.tb_next:
         trace = trace.tb_next
-    place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else ""
+    location = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else ""
     return (
-        f"{type(error).__name__} at {place}: {' '.join(str(error).split())[:200]}. If nobody "
+        f"{type(error).__name__} at {location}: {' '.join(str(error).split())[:200]}. If nobody "
         "edited the files of the run, this is a bug of tiltmeter. To see more, type the same "
         "after: tiltmeter -v"
     )
@@ -308,8 +308,8 @@ def _usage(error: click.ClickException) -> str:
 def _options_meant(error: click.NoSuchOption) -> str:
     """Suggests up to three similar options; those that begin with the typed text come first."""
     typed = error.option_name
-    near = sorted(error.possibilities or (), key=lambda name: not name.startswith(typed))
-    return f". Did you mean {' or '.join(repr(name) for name in near[:3])}?" if near else ""
+    similar = sorted(error.possibilities or (), key=lambda name: not name.startswith(typed))
+    return f". Did you mean {' or '.join(repr(name) for name in similar[:3])}?" if similar else ""
 
 
 def _fail(message: str, code: int) -> int:

@@ -129,13 +129,13 @@ def _with_run(typed: AnnotateValues) -> AnnotateValues:
     folder = Path(typed.run)
     if (folder / "run.sqlite").is_file() or not folder.is_dir():
         return typed
-    out = Path(typed.out or f"{folder}-labelled")
-    if not (out / "run.sqlite").is_file():
+    run_folder = Path(typed.out or f"{folder}-labelled")
+    if not (run_folder / "run.sqlite").is_file():
         from ..api.options import forms
         from ..api.start.own_outputs import start
 
-        start(folder, out, typed.question, forms.names(typed.values))
-    return replace(typed, run=str(out))
+        start(folder, run_folder, typed.question, forms.names(typed.values))
+    return replace(typed, run=str(run_folder))
 
 
 def _progress(run: str) -> None:
@@ -153,8 +153,8 @@ def _progress(run: str) -> None:
             f", {number} skipped ({reason})" for reason, number in person.skipped.items()
         )
         notes = f", {person.notes} with a note" if person.notes else ""
-        who = visible(person.annotator.partition(":")[2])
-        click.echo(f"{who}: {person.labelled} of {person.of} {person.attribute}{skips}{notes}")
+        name = visible(person.annotator.partition(":")[2])
+        click.echo(f"{name}: {person.labelled} of {person.of} {person.attribute}{skips}{notes}")
     for attribute, outputs in split.items():
         click.echo(
             f"People disagree on {attribute} in {count_of(len(outputs), 'output')}. Type: "

@@ -70,8 +70,8 @@ def command(
     for line in lines:
         click.echo(line, err=True)
     console = Console()
-    taken = height(lines, console.width) if sys.stderr.isatty() else 0
-    terminal_lines.print_document(page, console, full, taken)
+    used_rows = height(lines, console.width) if sys.stderr.isatty() else 0
+    terminal_lines.print_document(page, console, full, used_rows)
     return 0
 
 

@@ -55,21 +55,21 @@ def table_lines(
     one, then shortens the first column in its middle.
     """
     header = rows[0]
-    places = list(range(len(header)))
+    columns = list(range(len(header)))
     for name in (*last, ""):
-        widths = {place: max(len(row[place]) for row in rows) for place in places}
-        if sum(widths.values()) + 2 * len(places) <= width or not name:
+        widths = {column: max(len(row[column]) for row in rows) for column in columns}
+        if sum(widths.values()) + 2 * len(columns) <= width or not name:
             break
-        places = [place for place in places if header[place] != name]
-    over = sum(widths.values()) + 2 * len(places) - width
+        columns = [column for column in columns if header[column] != name]
+    over = sum(widths.values()) + 2 * len(columns) - width
     widths[0] = max(min(widths[0], LEAST_COLUMN), widths[0] - max(0, over))
     lines = []
     for row in rows:
         cells = [
-            shorten(row[place], widths[place]).ljust(widths[place])
-            if place < left
-            else row[place].rjust(widths[place])
-            for place in places
+            shorten(row[column], widths[column]).ljust(widths[column])
+            if column < left
+            else row[column].rjust(widths[column])
+            for column in columns
         ]
         lines.append(("  " + "  ".join(cells)).rstrip())
     return lines

@@ -55,8 +55,8 @@ def command(
     if not jobs:
         click.echo(f"{run} has no batches. To hand some in: tiltmeter run … --batch", err=True)
         return 0
-    out = sum(job.is_out for job in jobs)
-    click.echo(f"{out:,} of {len(jobs):,} batches are out", err=True)
+    open_count = sum(job.is_out for job in jobs)
+    click.echo(f"{open_count:,} of {len(jobs):,} batches are out", err=True)
     return 0
 
 

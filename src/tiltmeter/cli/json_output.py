@@ -12,8 +12,8 @@ SCHEMA = 1
 
 def json_text(values: Mapping[str, object], indent: int | None = None) -> str:
     """Writes a command's results as JSON. Raises ValueError for NaN and infinite numbers."""
-    whole = {"schema": SCHEMA, **values}
-    return json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=indent)
+    document = {"schema": SCHEMA, **values}
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)
 
 
 def echo_json(values: Mapping[str, object], indent: int | None = None) -> None:

@@ -104,8 +104,8 @@ def _learn(
     elif as_json:
         _emit([shape._asdict() for shape in shapes])
     else:
-        for place, shape in enumerate(shapes, 1):
-            click.echo(f"{place:3} {shape.number:6}  {shape.text}")
+        for number, shape in enumerate(shapes, 1):
+            click.echo(f"{number:3} {shape.number:6}  {shape.text}")
         click.echo("To add one: --label 1=form --into …" if shapes else "No answer is unread.")
 
 

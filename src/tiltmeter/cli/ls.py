@@ -124,7 +124,7 @@ def _listing() -> str:
         ),
     )
     sections = [
-        _section(head, rows, len(parts) - place) for place, (head, rows) in enumerate(parts)
+        _section(head, rows, len(parts) - index) for index, (head, rows) in enumerate(parts)
     ]
     end = ("Prices and ends of models: tiltmeter ls models",)
     return as_text([*sections, part(end, end)])

@@ -64,9 +64,9 @@ def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
                 started[stage] = now
                 tasks[stage] = progress.add_task(stage_title(stage), total=total, more="")
             more = escape(visible(progress_text(tally, now - started[stage])))
-            done = progress_text(tally, now - started[stage], total)
+            text = progress_text(tally, now - started[stage], total)
             finished = tally.done + tally.before
-            notices.count(repr(ProgressBar(stage, finished, total, done)))
+            notices.count(repr(ProgressBar(stage, finished, total, text)))
             progress.update(tasks[stage], completed=finished, more=more)
 
         try:

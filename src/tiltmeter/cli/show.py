@@ -202,8 +202,8 @@ def _print_composition(
     else:
         click.echo(FORMATS[format_](table), nl=False)
     if figure:
-        drawn = notebook.standalone("composition", composition.figure(declared, by))
-        click.echo(drawn.save(figure))
+        drawing = notebook.standalone("composition", composition.figure(declared, by))
+        click.echo(drawing.save(figure))
 
 
 def _print_words(declared: Protocol, column: str, figure: Path | None) -> None:

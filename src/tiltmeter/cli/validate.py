@@ -63,17 +63,17 @@ def command(
 def _sample(run: str, number: int, sheet: str, attribute: str, seed: int) -> int:
     from .. import api
 
-    drawn = api.draw_gold_sample(run, number, sheet, attribute=attribute, seed=seed)
-    within = f", within {' × '.join(drawn.by)}" if drawn.by else ""
-    outputs = drawn.random + drawn.disagreeing
-    rows = f" in {count_of(len(drawn.rows), 'row')}" if len(drawn.rows) > outputs else ""
+    gold = api.draw_gold_sample(run, number, sheet, attribute=attribute, seed=seed)
+    within = f", within {' × '.join(gold.by)}" if gold.by else ""
+    outputs = gold.random + gold.disagreeing
+    rows = f" in {count_of(len(gold.rows), 'row')}" if len(gold.rows) > outputs else ""
     click.echo(
-        f"{sheet}: {outputs} outputs{rows}; {drawn.random} at random{within}, {drawn.disagreeing} "
+        f"{sheet}: {outputs} outputs{rows}; {gold.random} at random{within}, {gold.disagreeing} "
         "on which annotators disagree"
     )
     listed = (
-        f"The values of {drawn.attribute}: {', '.join(drawn.values)}"
-        if drawn.values
+        f"The values of {gold.attribute}: {', '.join(gold.values)}"
+        if gold.values
         else "The possible values of each row are in its column 'values'"
     )
     click.echo(f"Fill in 'value' and 'annotator'. {listed}")

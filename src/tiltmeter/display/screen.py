@@ -79,17 +79,17 @@ def screen(
 def _fitted(parts: Sequence[Part], width: int, rows: int) -> list[CutForm]:
     """Returns the longest form of each part that fits the rows; higher worth grows first."""
     shortest = [one.forms[-1] for one in parts]
-    found = list(shortest)
+    chosen = list(shortest)
     used = sum(_brief_height(form, width) for form in shortest)
     for n in sorted(range(len(parts)), key=lambda n: -parts[n].worth):
         old_height = _brief_height(shortest[n], width)
         for index, form in enumerate(parts[n].forms[:-1]):
             new_height = _brief_height(form, width) if index else height(form.lines, width)
             if used + new_height - old_height <= rows:
-                found[n] = form
+                chosen[n] = form
                 used += new_height - old_height
                 break
-    return found
+    return chosen
 
 
 def left_out(forms: Sequence[CutForm]) -> str:

@@ -204,11 +204,11 @@ def _generation(parts: Sequence[TrialPart], row: Estimate) -> dict[str, Json]:
     part = next((one for one in parts if one.mode == row.condition.get("mode", one.mode)), None)
     if part is None:
         return {}
-    drawn: dict[str, Json] = {"temperature": part.temperature, "top_p": part.top_p}
+    settings: dict[str, Json] = {"temperature": part.temperature, "top_p": part.top_p}
     if part.max_tokens:
-        drawn["max_tokens"] = part.max_tokens
-    more = {"mode": part.mode, "samples": str(part.samples), "begin": part.begin}
-    return {"generation_args": drawn, "additional_details": more}
+        settings["max_tokens"] = part.max_tokens
+    details = {"mode": part.mode, "samples": str(part.samples), "begin": part.begin}
+    return {"generation_args": settings, "additional_details": details}
 
 
 def instances(evaluation: Evaluation, samples: Iterable[Sample], texts: bool) -> Iterator[str]:

@@ -68,7 +68,7 @@ _PLAN: Mapping[str, Json] = {"name": "plan", "steps": [], "config": {}}
 
 def _spec(log: InspectLog) -> dict[str, Json]:
     protocol, part = log.protocol, log.part
-    drawn = {"temperature": part.temperature, "top_p": part.top_p, "max_tokens": part.max_tokens}
+    config = {"temperature": part.temperature, "top_p": part.top_p, "max_tokens": part.max_tokens}
     return {
         "eval_id": content_id(protocol.digest, log.subject, part.mode, log.ended)[:22],
         "run_id": content_id(protocol.digest, log.ended)[:22],
@@ -79,7 +79,7 @@ def _spec(log: InspectLog) -> dict[str, Json]:
         "task_args": {"mode": part.mode},
         "dataset": {"name": protocol.name, "samples": -(-part.trials // part.samples)},
         "model": log.model,
-        "model_generate_config": {name: one for name, one in drawn.items() if one is not None},
+        "model_generate_config": {name: one for name, one in config.items() if one is not None},
         "config": {"epochs": part.samples},
         "packages": {"tiltmeter": __version__},
         "metadata": {

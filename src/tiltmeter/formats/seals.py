@@ -136,11 +136,11 @@ def _add_seal(folder: Path, manifest: _Manifest, changed: Sequence[str]) -> None
 def is_seal(entity: Mapping[str, Json]) -> bool:
     """True if an entity has exactly the content of a seal."""
     files = set(ids(entity.get("object")))
-    before = _BEFORE.findall(str(entity.get("description")))
+    old_hashes = _BEFORE.findall(str(entity.get("description")))
     return (
         entity.keys() == set(_KEYS)
         and (entity["@type"], entity["name"]) == ("UpdateAction", _NAME)
-        and set(before) == files == set(ids(entity["result"])) <= set(TO_COMPLETE)
+        and set(old_hashes) == files == set(ids(entity["result"])) <= set(TO_COMPLETE)
     )
 
 
@@ -183,9 +183,9 @@ def _open_places(folder: Path, listed: Mapping[str, str]) -> Iterator[tuple[str,
         if name in listed or name == MANIFEST:
             text = (folder / name).read_text("utf-8", errors="replace")
             lines = (line for line in text.splitlines() if f"says **{OPEN}**" not in line)
-            places = sum(line.count(OPEN) for line in lines)
-            if places:
-                yield name, places
+            gaps = sum(line.count(OPEN) for line in lines)
+            if gaps:
+                yield name, gaps
 
 
 def _names_twice(content: bytes) -> bool:
@@ -204,16 +204,16 @@ def _read(folder: Path) -> _Manifest:
     path = folder / MANIFEST
     try:
         content = read_manifest(folder)
-        whole = object_at(parse(content).body)
+        data = object_at(parse(content).body)
     except FileNotFoundError:
         raise UsageError(
             f"{folder} has no {MANIFEST}. It is written by: "
             "tiltmeter export RUN --format audit (or crate)"
         ) from None
     except OSError:
-        whole = {}
-    graph = graph_of(whole)
-    if not graph or len(graph) < len(list_at(whole, "@graph")):
+        data = {}
+    graph = graph_of(data)
+    if not graph or len(graph) < len(list_at(data, "@graph")):
         raise UsageError(f"{path} cannot be read as an RO-Crate manifest. Export again.")
     by_id = {str(one["@id"]): one for one in graph}
     if len(by_id) < len(graph) or _names_twice(content):
@@ -226,7 +226,7 @@ def _read(folder: Path) -> _Manifest:
         raise UsageError(f"{path} lists no file, so nothing can be checked. Export again.")
     sealed = [one for name, one in by_id.items() if name.startswith(SEAL)]
     return _Manifest(
-        whole,
+        data,
         graph,
         {name: text_at(one, "sha256") for name, one in files.items()},
         tuple(Seal(text_at(one, "endTime"), tuple(ids(one.get("object")))) for one in sealed),

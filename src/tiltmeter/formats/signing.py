@@ -36,11 +36,11 @@ def sign(folder: Path, key: Path) -> Signer:
     part of a key in the SSH agent. Raises UsageError if signing fails.
     """
     manifest = _manifest(folder)
-    done = _run(["sign", "-f", str(key.resolve()), "-n", NAMESPACE], manifest, waits=True)
-    if done.returncode or not done.stdout.startswith(b"-----BEGIN SSH SIGNATURE-----"):
-        raise UsageError(f"{folder} was not signed with {key}: {_tool_message(done)}")
-    write_whole(folder / SIGNATURE, done.stdout.decode())
-    return _checked(manifest, done.stdout, None)
+    result = _run(["sign", "-f", str(key.resolve()), "-n", NAMESPACE], manifest, waits=True)
+    if result.returncode or not result.stdout.startswith(b"-----BEGIN SSH SIGNATURE-----"):
+        raise UsageError(f"{folder} was not signed with {key}: {_tool_message(result)}")
+    write_whole(folder / SIGNATURE, result.stdout.decode())
+    return _checked(manifest, result.stdout, None)
 
 
 def signer_of(folder: Path, signers: Path | None) -> Signer | None:
@@ -71,14 +71,14 @@ def _manifest(folder: Path) -> bytes:
 
 
 def _checked(manifest: bytes, signature: bytes, signers: Path | None) -> Signer:
-    with TemporaryDirectory() as place:
-        path = Path(place) / SIGNATURE
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / SIGNATURE
         path.write_bytes(signature)
         asked = ["check-novalidate", "-n", NAMESPACE, "-s", str(path)]
-        done = _run(asked, manifest)
-        match = _KEY.search(done.stdout.decode("utf-8", "replace"))
-        if done.returncode or match is None:
-            raise UsageError(f"the signature does not match the manifest: {_tool_message(done)}")
+        result = _run(asked, manifest)
+        match = _KEY.search(result.stdout.decode("utf-8", "replace"))
+        if result.returncode or match is None:
+            raise UsageError(f"the signature does not match the manifest: {_tool_message(result)}")
         key = f"{match[1]} {match[2]}"
         if signers is None:
             return Signer(key)

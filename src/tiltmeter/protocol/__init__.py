@@ -170,8 +170,8 @@ class Protocol:
         """{(factor, level): the cells at this level}."""
         cells: dict[tuple[str, str], list[Row]] = {}
         for cell in self.cells:
-            for place in cell.items():
-                cells.setdefault(place, []).append(cell)
+            for key in cell.items():
+                cells.setdefault(key, []).append(cell)
         return cells
 
     @cached_property

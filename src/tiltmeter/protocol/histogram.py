@@ -37,7 +37,7 @@ def word_counts(protocol: Protocol, column: str) -> WordCounts:
     counts = tuple(len(text.split()) for text in texts.values())
     by_bin = Counter(count // BIN_WORDS for count in counts)
     bins = tuple(
-        (BIN_WORDS * place, BIN_WORDS * (place + 1) - 1, by_bin[place])
-        for place in range(min(by_bin), max(by_bin) + 1)
+        (BIN_WORDS * bin_number, BIN_WORDS * (bin_number + 1) - 1, by_bin[bin_number])
+        for bin_number in range(min(by_bin), max(by_bin) + 1)
     )
     return WordCounts(counts, bins)

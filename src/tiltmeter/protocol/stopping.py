@@ -51,6 +51,6 @@ def check_stop(protocol: Protocol, place: SourceLocation) -> None:
 
 def stopping_measures(protocol: Protocol) -> list[MeasureSpec]:
     """Returns the measures whose claims stop a run: those named by `stop`, else the headlines."""
-    named = (protocol.stop or {}).get("measures", ())
+    names = (protocol.stop or {}).get("measures", ())
     specs = protocol.measures
-    return [spec for spec in specs if (spec.name in named if named else spec.headline)]
+    return [spec for spec in specs if (spec.name in names if names else spec.headline)]

@@ -120,9 +120,9 @@ def language_name(protocol: Protocol, code: str) -> str:
 
 def check(protocol: Protocol, place: SourceLocation, attributes: Collection[str]) -> None:
     """Raises ProtocolError if a slot, factor, level or measure is unknown."""
-    named = (*protocol.factors, *sorted(attributes), "attribute", "mode")
+    names = (*protocol.factors, *sorted(attributes), "attribute", "mode")
     for name, titles in protocol.titles.items():
-        refuse_unknown("factor or attribute", name, named, place.at("titles", name))
+        refuse_unknown("factor or attribute", name, names, place.at("titles", name))
         if name in protocol.factors:
             key_place = place.at("titles", name)
             refuse_unknown_levels(name, list(titles), protocol.levels[name], key_place)
@@ -132,7 +132,7 @@ def check(protocol: Protocol, place: SourceLocation, attributes: Collection[str]
         for verdict, text in measure.sentence.items():
             key_place = place.at("measures", number, "sentence", verdict)
             slots = SLOTS_OF_RUNS if verdict in OF_RUNS else (*SLOTS, *_joint_sides(measure))
-            _slots(str(text), (*slots, *named), key_place)
+            _slots(str(text), (*slots, *names), key_place)
     if protocol.first:
         _first(protocol, place.at("first"))
 

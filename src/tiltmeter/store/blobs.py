@@ -88,7 +88,7 @@ def write_blob(run: Path, content: bytes, suffix: str) -> str:
 
 def names(run: Path) -> list[str]:
     """Lists the names of a run's stored files (blobs), sorted."""
-    files = {path.name for way in ("*", "*/*") for path in (run / FOLDER).glob(way)}
+    files = {path.name for pattern in ("*", "*/*") for path in (run / FOLDER).glob(pattern)}
     return sorted(name for name in files if NAME.fullmatch(name))
 
 
@@ -96,18 +96,18 @@ def link_blob(source: Path, run: Path, name: str) -> bool:
     """Adds a file of one run to another by a hard link, or by a copy if linking fails. False if the
     other run has the file already.
     """
-    old, new = place_of(source, name), place_of(run, name)
-    with translate_errors(new):
-        if new.is_file() and new.stat().st_size == old.stat().st_size:
+    old_path, new_path = place_of(source, name), place_of(run, name)
+    with translate_errors(new_path):
+        if new_path.is_file() and new_path.stat().st_size == old_path.stat().st_size:
             return False
-        new.parent.mkdir(parents=True, exist_ok=True)
-        part = new.with_name(f"{name}.{os.getpid()}-{threading.get_ident()}.part")
+        new_path.parent.mkdir(parents=True, exist_ok=True)
+        part = new_path.with_name(f"{name}.{os.getpid()}-{threading.get_ident()}.part")
         part.unlink(missing_ok=True)
         try:
-            os.link(old, part)
+            os.link(old_path, part)
         except OSError:  # another disk, or a file system without links
-            _copy(old, part)
-        part.replace(new)
+            _copy(old_path, part)
+        part.replace(new_path)
     return True
 
 

@@ -178,8 +178,8 @@ def _add_rows(store: Store) -> None:
         )
     )
     store.packer.add_servers(servers)
-    new = store.rows(f"SELECT {outputs} FROM part_outputs WHERE n NOT IN (SELECT n FROM outputs)")
-    store.packer.add_outputs(map(Output._make, new))
+    added = store.rows(f"SELECT {outputs} FROM part_outputs WHERE n NOT IN (SELECT n FROM outputs)")
+    store.packer.add_outputs(map(Output._make, added))
 
 
 def _add_label_calls(store: Store) -> None:

@@ -134,11 +134,11 @@ class Packer:
         them, caches none, and `text` looks the numbers up.
         """
         last: int = self._db.execute("SELECT coalesce(max(n), 0) FROM texts").fetchone()[0]
-        before = self._db.total_changes
+        old_changes = self._db.total_changes
         numbers = {text: number for number, text in enumerate(texts, last + 1)}
         rows = ((n, mark_of(text), *_pack_text(text, texts[text])) for text, n in numbers.items())
         self._db.executemany(_INSERT_TEXT, rows)
-        if self._db.total_changes - before == len(numbers):
+        if self._db.total_changes - old_changes == len(numbers):
             if len(self._texts) >= _MOST_CACHED:
                 self._texts.clear()
             self._texts |= numbers
@@ -205,14 +205,14 @@ class Packer:
             self._db.executemany(insert, (self._call(row, parts) for row, parts in split))
 
     def _add_prompts(self, requests: Sequence[PackedRequest]) -> None:
-        new = {
+        added = {
             request.prompt: self._base(self.word(request.shape or None), "prompt", request.prompt)
             for request in requests
             if isinstance(request.prompt, str) and request.prompt not in self._texts
         }
-        if len(new) > 1:
+        if len(added) > 1:
             # without those that have become a base
-            self._add_texts({text: new[text] for text in new if text not in self._texts})
+            self._add_texts({text: added[text] for text in added if text not in self._texts})
 
     def _call(self, row: CallRow, parts: PackedRequest) -> tuple[Value | bytes, ...]:
         key, purpose, model, _, remote, outcome, text, alternatives, blob, *rest = row

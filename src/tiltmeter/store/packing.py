@@ -181,12 +181,12 @@ def join_request(
         return prompt
     model, role, temperature, top_p, max_tokens, begin, *rest = _read_shape(shape)
     logprobs, schema, purpose, *further = rest
-    before = json.loads(context) if context else []
+    messages = json.loads(context) if context else []
     last = (role, prompt, json.loads(pictures) if pictures else [])
     if not further[-1]:
         further.pop()
     parts = StoredRequest(
-        *(str(model), [*before, last], (temperature, top_p, max_tokens, seed), begin),  # type: ignore[arg-type]
+        *(str(model), [*messages, last], (temperature, top_p, max_tokens, seed), begin),  # type: ignore[arg-type]
         *(logprobs, schema, purpose, nonce),  # type: ignore[arg-type]
     )
     return canonical((*parts[:8], *(further if any(further) else ())))

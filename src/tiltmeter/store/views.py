@@ -197,8 +197,8 @@ def public_columns(table: str, alias: str) -> dict[str, AskedColumn]:
     """Returns a table's columns except the integers n, c, …. alias: of the table in the query."""
     columns_ = {}
     for name, column in _COLUMNS[table].items():
-        places = range(len(column.parts)) if column.kind else ()
-        parts = tuple(f"{alias}.{name}_{place}" for place in places)
+        numbers = range(len(column.parts)) if column.kind else ()
+        parts = tuple(f"{alias}.{name}_{number}" for number in numbers)
         columns_[name] = AskedColumn(column.kind, parts or (f"{alias}.{name}",))
     return {name: asked for name, asked in columns_.items() if name not in _INNER}
 

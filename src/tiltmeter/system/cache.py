@@ -81,10 +81,10 @@ def installation() -> str:
     files, and the dates of the folders of other packages.
     """
     marks = [f"{size} {date}" for size, date in _files(str(Path(__file__).parents[1]))]
-    for place in sys.path:
-        if place and Path(place) != Path.cwd():
+    for folder in sys.path:
+        if folder and Path(folder) != Path.cwd():
             with suppress(OSError):
-                marks.append(f"{place} {Path(place).stat().st_mtime_ns}")
+                marks.append(f"{folder} {Path(folder).stat().st_mtime_ns}")
     return "\n".join((sys.version, *marks))
 
 

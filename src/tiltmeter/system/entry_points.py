@@ -23,9 +23,9 @@ def entry_points(group: str) -> Mapping[str, EntryPoint]:
 def _marks() -> tuple[tuple[str, int], ...]:
     """Returns the dates of the folders in which Python looks for packages."""
     marks = []
-    for place in map(Path, sys.path):
+    for folder in map(Path, sys.path):
         with suppress(OSError):
-            marks.append((str(place.absolute()), place.stat().st_mtime_ns))
+            marks.append((str(folder.absolute()), folder.stat().st_mtime_ns))
     return tuple(marks)
 
 

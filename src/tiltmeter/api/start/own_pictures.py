@@ -33,9 +33,9 @@ def write(target: Path, folder: Path, options: Sequence[str]) -> list[Path]:
             f"init {target} --from {folder} --options A,B"
         )
     if not folder.resolve().is_relative_to(target.parent.resolve()):
-        beside = folder.parent / target.name
+        path = folder.parent / target.name
         raise UsageError(
-            f"The protocol's file must lie above the pictures. Type: tiltmeter init {beside} …"
+            f"The protocol's file must lie above the pictures. Type: tiltmeter init {path} …"
         )
     rows = read(folder)
     groups = list(dict.fromkeys(row["group"] for row in rows))

@@ -230,9 +230,9 @@ def _named_so(columns: Sequence[str], usual: Sequence[str]) -> list[str]:
 
 
 def _prompt(rows: Sequence[Row], columns: Sequence[str]) -> str:
-    named = _named_so(columns, PROMPTS)[0]
-    if named.lower() in PROMPTS:
-        return named
+    column = _named_so(columns, PROMPTS)[0]
+    if column.lower() in PROMPTS:
+        return column
     return max(columns, key=lambda name: sum(len(row[name]) for row in rows))
 
 
@@ -247,9 +247,9 @@ def _few_valued(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
     usual name of an item, then fewest values.
     """
     most = min(MAX_LEVELS, len(rows) // 2)
-    named = _named_so(columns, CUES)
-    values = {name: len({row[name] for row in rows}) for name in named}
-    few = [name for name in named if 2 <= values[name] <= most]
+    by_name = _named_so(columns, CUES)
+    values = {name: len({row[name] for row in rows}) for name in by_name}
+    few = [name for name in by_name if 2 <= values[name] <= most]
     return sorted(
         few, key=lambda n: (0,) if n.lower() in CUES else (1, n.lower() in ITEMS, values[n])
     )

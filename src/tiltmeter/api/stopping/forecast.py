@@ -106,16 +106,16 @@ def stopping_forecast(asked: StoppingQuestion) -> StoppingForecast:
         for trial in planning.trials(protocol, replace(choices, samples=1))
         if not protocol.modes[trial.mode].for_discovery
     ]
-    uses, sizes, counted = _conditions(plan.claims, trials)
-    sized = [_size_of(asked, plan, claim, counted[claim.calls]) for claim in plan.claims]
-    families, shifts, place = [], [], 0
+    uses, sizes, call_counts = _conditions(plan.claims, trials)
+    sized = [_size_of(asked, plan, claim, call_counts[claim.calls]) for claim in plan.claims]
+    families, shifts, offset = [], [], 0
     for family in plan.families:
-        of_family = slice(place, place + len(family.claims))
+        of_family = slice(offset, offset + len(family.claims))
         design = plan.design(family)
         simulated = [_to_simulate(plan, size) for size in sized[of_family]]
         families.append(ForecastFamily(design, simulated, uses[of_family]))
         shifts.append([size.shift(design) for size in sized[of_family]] if asked.wanted else [])
-        place = of_family.stop
+        offset = of_family.stop
     return _summary(plan, families, sized, _rows(asked, families, sizes, shifts))
 
 
@@ -149,9 +149,9 @@ class _ClaimSize:
             return planned_shift_of_words(self.words, level=design.alpha / design.claims)
         if self.claim.statistic != "items":
             return None
-        items, each = len(self.claim.items), self.outputs * self.rounds
+        items, answers = len(self.claim.items), self.outputs * self.rounds
         table = Design(
-            self.share, items, max(each, 1.0), self.icc, self.conditions, self.correlation
+            self.share, items, max(answers, 1.0), self.icc, self.conditions, self.correlation
         )
         return planned_shift(design=table, level=design.alpha / design.claims)
 
@@ -224,11 +224,11 @@ def _conditions(
         )
         together[counting or frozenset(kinds)] += 1
     uses = np.array([[claim.calls in names for names in together] for claim in claims])
-    counted: Counter[str] = Counter()
+    calls_of: Counter[str] = Counter()
     for names, number in together.items():
         for name in names:
-            counted[name] += number
-    return uses, np.array([float(number) for number in together.values()]), counted
+            calls_of[name] += number
+    return uses, np.array([float(number) for number in together.values()]), calls_of
 
 
 def _rows(

@@ -66,8 +66,8 @@ def refuse_unfit(protocol: Protocol, choices: Choices, asking: Asking) -> None:
             "--stop decides after each look what to ask next, so it cannot write all requests to "
             "one file. Leave --batch-file out, or --stop."
         )
-    labelled, wanted = _labellers(protocol, asking), stopping_measures(protocol)
-    if not any(spec.attribute in (*labelled, EVERY) for spec in wanted) or not labelled:
+    labelled, measures = _labellers(protocol, asking), stopping_measures(protocol)
+    if not any(spec.attribute in (*labelled, EVERY) for spec in measures) or not labelled:
         raise UsageError(
             f"--stop looks at labels, and only a judge labels the answers of {protocol.name}. Type "
             "for instance: --judge openai:gpt-4.1-mini"
@@ -188,10 +188,10 @@ def refuse_without_stop(store: Store) -> None:
 
 def _refuse_other(store: Store, plan: StoppingPlan, choices: Choices, asking: Asking) -> None:
     now = _choices(choices)
-    for name, before in plan.choices.items():
-        if now.get(name) != before:
+    for name, old_value in plan.choices.items():
+        if now.get(name) != old_value:
             option = OPTIONS.get(name, name)
-            typed = " ".join(_option_words(option, before))
+            typed = " ".join(_option_words(option, old_value))
             raise RunMismatch(
                 f"{store.folder} stops early by a fixed plan, which differs from this command in "
                 f"{name}. {f'Type {typed}' if typed else f'Leave --{option} out'}, or take "
@@ -226,8 +226,8 @@ def _option_words(option: str, value: Json) -> Iterator[str]:
             typed = ",".join(map(str, levels)) if isinstance(levels, Sequence) else levels
             yield f"--{option} {shlex.quote(f'{factor}={typed}')}"
     elif value is not None:
-        each = value if isinstance(value, list) else [value]
-        yield from (f"--{option} {shlex.quote(str(part))}" for part in each)
+        values = value if isinstance(value, list) else [value]
+        yield from (f"--{option} {shlex.quote(str(part))}" for part in values)
 
 
 def _choices(choices: Choices) -> dict[str, Json]:

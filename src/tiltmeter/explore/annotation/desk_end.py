@@ -49,8 +49,8 @@ def _agreements(rows: Sequence[agreement.Agreement]) -> Iterator[str]:
     for row in rows:
         if row.coefficient.startswith(SHOWN) and row.found.value is not None:
             number = numerals.share(row.found.value)
-            ends = numerals.interval(row.found.low, row.found.high, "share")
-            yield f"{row.who}, {row.attribute}: {row.coefficient} {number} {ends}"
+            bounds = numerals.interval(row.found.low, row.found.high, "share")
+            yield f"{row.who}, {row.attribute}: {row.coefficient} {number} {bounds}"
 
 
 def _needs(source: Source) -> Iterator[str]:

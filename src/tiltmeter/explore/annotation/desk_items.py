@@ -110,8 +110,8 @@ def _output(source: Source, item: str, cells: Cells, attribute: str) -> ShownIte
     name, _, damage = picture(source.store, output.blob, output.outcome)
     kind = "prompt folded" if _is_folded(source.protocol.annotation, attribute) else "prompt"
     blocks = [_block("Prompt", trial.prompt, kind, language)]
-    if beside := _shown_with(source.protocol, trial.factors):
-        blocks[0]["pictures"] = [f"/blobs/{one}" for one in beside]
+    if pictures := _shown_with(source.protocol, trial.factors):
+        blocks[0]["pictures"] = [f"/blobs/{one}" for one in pictures]
     if trial.begin:
         blocks.append(_block("The answer was begun with", trial.begin, kind, language))
     if output.text or not output.blob:

@@ -52,8 +52,8 @@ def _pronouns(cell: Mapping[str, str], output: str) -> list[Found]:
     start = output.find(read.text)
     if read.outcome not in READ or start < 0 or len(output) > MOST_CHARACTERS:
         return []
-    who = person(cell["theme"], cell["noun"], cell["text"])
-    return [mention._replace(begin=mention.begin + start) for mention in mentions(read.text, who)]
+    main = person(cell["theme"], cell["noun"], cell["text"])
+    return [mention._replace(begin=mention.begin + start) for mention in mentions(read.text, main)]
 
 
 def value(cell: Mapping[str, str], attribute: str, output: str, marks: str) -> str:

@@ -29,12 +29,12 @@ def selection(view: View, *, narrow: bool, tab: bool = True) -> Selection:
     values = [view.tab] if tab and view.by == LABEL and view.tab != ALL else []
     values += [view.value] if narrow and view.value else []
     labels = [(view.attribute, None if value == NONE else value) for value in values]
-    counted = [QUERY + view.query] if view.query else []
+    searches = [QUERY + view.query] if view.query else []
     if not narrow:
-        return Selection(levels, labels, searches=counted)
+        return Selection(levels, labels, searches=searches)
     split = view.attribute if view.split else ""
     texts = [view.text] if view.text else []
-    return Selection(levels, labels, view.outcome, split, [*counted, *texts])
+    return Selection(levels, labels, view.outcome, split, [*searches, *texts])
 
 
 def colours(index: Index, attribute: str) -> dict[str, str]:
@@ -177,13 +177,13 @@ def bars(
 def _stack(said: Mapping[str, float], colours: Mapping[str, str]) -> tuple[ShareBar, ...]:
     """Makes bars from weights, in the order of the colours; rare values share the last bar."""
     largest = dict(sorted(said.items(), key=lambda one: -one[1])[:MOST_PARTS])
-    whole, begin, bars = sum(said.values()) or 1.0, 0.0, []
+    total, begin, bars = sum(said.values()) or 1.0, 0.0, []
     for value in sorted(largest, key=list(colours).index):
-        bars.append(ShareBar(value, said[value], said[value] / whole, begin, colours[value]))
-        begin += said[value] / whole
+        bars.append(ShareBar(value, said[value], said[value] / total, begin, colours[value]))
+        begin += said[value] / total
     if len(said) > MOST_PARTS:
-        rest = whole - sum(largest.values())
-        bars.append(ShareBar(f"{len(said) - MOST_PARTS} others", rest, rest / whole, begin, "g3"))
+        rest = total - sum(largest.values())
+        bars.append(ShareBar(f"{len(said) - MOST_PARTS} others", rest, rest / total, begin, "g3"))
     return tuple(bars)
 
 

@@ -64,9 +64,9 @@ def filters(index: Index, view: View) -> tuple[Filter, ...]:
 
 def _all_filters(index: Index, view: View) -> Iterator[Filter]:
     """Yields a filter per factor (or mode, subject) with several levels that is not on an axis."""
-    taken, levels = (view.by, view.rows, view.columns), dict(view.levels)
+    axes, levels = (view.by, view.rows, view.columns), dict(view.levels)
     for name in (MODE, SUBJECT, *index.several):
-        if name in taken and not (name == MODE and name in levels):
+        if name in axes and not (name == MODE and name in levels):
             continue
         levels_of = index.levels(name)
         if 1 < len(levels_of) <= MOST_LEVELS:

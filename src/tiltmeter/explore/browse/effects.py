@@ -29,8 +29,8 @@ def distance(a: Weights, b: Weights) -> float:
 
 def commonest(weights: Weights) -> frozenset[str]:
     """Returns the commonest value; all such values if tied."""
-    most = max(weights.values(), default=0.0)
-    return frozenset(value for value, weight in weights.items() if weight >= most - 1e-9)
+    largest = max(weights.values(), default=0.0)
+    return frozenset(value for value, weight in weights.items() if weight >= largest - 1e-9)
 
 
 def compare(columns: Mapping[str, Weights], baseline: str) -> Effect:

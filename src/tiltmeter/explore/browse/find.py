@@ -35,8 +35,8 @@ def findings(index: Index, attribute: str, files: Mapping[str, str]) -> str:
             text = "" if picture else output.text
             label = " · ".join(one.values) or NONE
             rows.append([key, files[key], picture, text, label])
-    places = {row[0]: place for place, row in enumerate(rows)}
-    sets, queries = _sets(index, places)
+    index_of = {row[0]: place for place, row in enumerate(rows)}
+    sets, queries = _sets(index, index_of)
     data: dict[str, Json] = {
         "outputs": all_visible(tuple(map(tuple, rows))),
         "sets": sets,

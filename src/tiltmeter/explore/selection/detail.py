@@ -104,8 +104,8 @@ class Detail:
         known_price = " and ".join(
             filter(None, [numerals.dollars(sum(costs)) if costs else "", unknown])
         )
-        whole = " (replies shared with equal outputs counted whole)"
-        return (known_price or "none") + (whole if any(call.cost for call in self.voices) else "")
+        note = " (replies shared with equal outputs counted whole)"
+        return (known_price or "none") + (note if any(call.cost for call in self.voices) else "")
 
 
 def detail(index: Index, run: int, output: str) -> Detail:
@@ -178,11 +178,11 @@ def _label(one: OutputLabel, judged: Sequence[Call]) -> OutputLabel:
     """Adds the judge's model to a vote, or the vote's number; returns other labels unchanged."""
     if not one.attribute.endswith(VOTE):
         return one
-    place = f"{one.position}/"
+    prefix = f"{one.position}/"
     mine = (
         call.model
         for call in judged
-        if call.purpose == one.annotator and call.turn.startswith(place)
+        if call.purpose == one.annotator and call.turn.startswith(prefix)
     )
     return one._replace(judge=next(mine, f"vote {one.position + 1}"))
 

@@ -54,10 +54,10 @@ def rewrite(cell: Mapping[str, str], output: str) -> Rewrite | None:
     main_person = person(cell["theme"], cell["noun"], original)
     facts = told_of(cell) if "pronoun" in cell else NOTHING
     left, right = _TOKEN.findall(original), _TOKEN.findall(output)
-    gone, new = _changed_places(left, right)
+    gone, added = _changed_places(left, right)
     return Rewrite(
         tuple(_pieces(left, gone, mentions(original, main_person))),
-        tuple(_pieces(right, new, mentions(output, main_person, facts))),
+        tuple(_pieces(right, added, mentions(output, main_person, facts))),
     )
 
 

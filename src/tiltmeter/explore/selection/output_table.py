@@ -105,8 +105,8 @@ class OutputTable:
         """Stores the hits of a search. hits: (run, trial numbers)."""
         mask = np.zeros(len(self._cell), np.bool_)
         for run, numbers in hits:
-            places = self.places(run, np.asarray(numbers, np.int64))
-            mask[places[places >= 0]] = True
+            rows = self.places(run, np.asarray(numbers, np.int64))
+            mask[rows[rows >= 0]] = True
         self._hits[text] = mask
 
     # cells
@@ -116,8 +116,8 @@ class OutputTable:
         if name in _PLAIN:
             return self._code(name, [cell[_PLAIN.index(name)] for cell in self._cells])
         if name in self._factors:
-            place = 4 + self._factors.index(name)
-            return self._code(f"f.{name}", [cell[place] for cell in self._cells])
+            index = 4 + self._factors.index(name)
+            return self._code(f"f.{name}", [cell[index] for cell in self._cells])
         raise UsageError(
             f"There is no factor '{name}'. The factors: "
             f"{', '.join((*self._factors, 'subject', 'mode'))}."

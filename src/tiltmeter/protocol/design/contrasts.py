@@ -49,14 +49,14 @@ def nuisance_measures(protocol: Protocol, spec: MeasureSpec) -> list[tuple[str, 
     compared = {
         (other.contrast or {}).get("factor") for other in protocol.measures if other.headline
     }
-    counted = (spec.attribute, spec.values, spec.among)
+    value_keys = (spec.attribute, spec.values, spec.among)
     return [
         (other.contrast["factor"], other)
         for other in protocol.measures
         if other.contrast
         and other.kind == "difference"
         and not other.headline
-        and (other.attribute, other.values, other.among) == counted
+        and (other.attribute, other.values, other.among) == value_keys
         and other.where == spec.where
         and other.contrast["factor"] not in compared
     ]

@@ -86,11 +86,11 @@ def _column(protocol: Protocol, factor: str) -> str:
 def _by_level(protocol: Protocol, factor: str, column: str) -> dict[str, Sequence[str]]:
     """Returns {level: its distinct words, or distinct sets if the words come in sets}."""
     words: dict[str, dict[str, None]] = {}
-    counted = protocol.cue_sets or column
+    word_column = protocol.cue_sets or column
     for table in protocol.tables:
         for row in table:
             if factor in row and row.get(column, "").strip():
-                words.setdefault(row[factor], {})[row.get(counted, "")] = None
+                words.setdefault(row[factor], {})[row.get(word_column, "")] = None
     return {level: tuple(of) for level, of in words.items()}
 
 
@@ -117,10 +117,10 @@ def sentences(protocol: Protocol) -> Iterator[str]:
         yield "Cue words: none, by declaration. The words in the prompts are all there are."
     yield from _lineup_sentence(protocol)
     for factor, cue in cue_words(protocol).items():
-        what = f"{cue.noun} in matched sets" if cue.sets else cue.noun
+        words = f"{cue.noun} in matched sets" if cue.sets else cue.noun
         counts = ", ".join(f"{len(of)} for {level}" for level, of in cue.words.items())
         how = "" if cue.declared else f' (recognised; to declare: cue_words = "{cue.column}")'
-        yield f"Cue words of {factor}: {what}, {counts}{how}. {_population(cue)}"
+        yield f"Cue words of {factor}: {words}, {counts}{how}. {_population(cue)}"
 
 
 def _lineup_sentence(protocol: Protocol) -> Iterator[str]:
@@ -159,7 +159,7 @@ def word_measures(protocol: Protocol) -> list[MeasureSpec]:
         if spec.headline and cue is not None and spec.kind in WORD_KINDS:
             if (cue.column, *counted_of) in measures:  # another factor of the same words
                 continue
-            counted = "/".join(spec.values) or spec.attribute
+            value_name = "/".join(spec.values) or spec.attribute
             kind = WORD_KINDS[spec.kind]
             measures[cue.column, *counted_of] = replace(
                 spec,
@@ -169,7 +169,7 @@ def word_measures(protocol: Protocol) -> list[MeasureSpec]:
                 contrast=None,
                 null=None,
                 headline=False,
-                text=f"{kind} of {counted} for each {cue.column}",
+                text=f"{kind} of {value_name} for each {cue.column}",
                 figure="forest",
                 band=None,
                 family="",

@@ -266,9 +266,9 @@ def _pairs(
 ) -> tuple[list[tuple[Row, Row]], int]:
     """Pairs cells that agree in the shared factors; returns also the number without a partner."""
     sides: dict[tuple[str, ...], tuple[list[Row], list[Row]]] = {}
-    for place, cells in enumerate((first, second)):
+    for side, cells in enumerate((first, second)):
         for cell in cells:
-            sides.setdefault(tuple(cell[name] for name in shared), ([], []))[place].append(cell)
+            sides.setdefault(tuple(cell[name] for name in shared), ([], []))[side].append(cell)
     pairs = [pair for a, b in sides.values() for pair in zip(a, b, strict=False)]
     return pairs, len(first) + len(second) - 2 * len(pairs)
 
@@ -277,16 +277,16 @@ def _columns(
     protocol: Protocol, cue: set[str], pairs: Sequence[tuple[Row, Row]]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Returns differing columns that reach the prompt: (in the cue's tables, in other tables)."""
-    used = {slot[1] for slot in _SLOT.finditer(protocol.prompt)}
+    slots = {slot[1] for slot in _SLOT.finditer(protocol.prompt)}
     for row in protocol.cells:  # a slot may hold a template of its own
-        used |= {
+        slots |= {
             slot[1]
             for name in protocol.inline
-            if name in used
+            if name in slots
             for slot in _SLOT.finditer(row[name])
         }
     differ = [
-        name for name in pairs[0][0] if name in used and any(a[name] != b[name] for a, b in pairs)
+        name for name in pairs[0][0] if name in slots and any(a[name] != b[name] for a, b in pairs)
     ]
     tables = [table for table in protocol.tables if cue & table[0].keys()]
     in_cue_tables = {name for table in tables for name in table[0]}

@@ -165,10 +165,10 @@ def _names_by_level(protocol: Protocol, factor: str, column: str) -> dict[str, s
 
 
 def _lone_name_sentence(factor: str, lone: Mapping[str, str]) -> str:
-    shown = [f"{level}: {name}" for level, name in list(lone.items())[:SHOWN_GROUPS]]
-    more = ", …" if len(lone) > SHOWN_GROUPS else ""
+    named = [f"{level}: {name}" for level, name in list(lone.items())[:SHOWN_GROUPS]]
+    dots = ", …" if len(lone) > SHOWN_GROUPS else ""
     return (
-        f"The design is thin: one name stands for a level of {factor} ({', '.join(shown)}{more}), "
+        f"The design is thin: one name stands for a level of {factor} ({', '.join(named)}{dots}), "
         "and a name says more than that. Give several names to each."
     )
 

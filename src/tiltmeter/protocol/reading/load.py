@@ -43,23 +43,23 @@ def load(
     that the protocol cannot have. texts: {name in the protocol: content} of data files that do not
     lie beside it. shown: the folder of its pictures, if they do not lie beside it.
     """
-    data, place = _read(path)
-    beside = Beside(
+    data, location = _read(path)
+    files = Beside(
         path.parent,
         dict(texts or {}),
         root=_SHIPPED if path.is_relative_to(_SHIPPED) else None,
         shown=shown,
     )
-    return declare(data, beside, place, kinds, taken)
+    return declare(data, files, location, kinds, taken)
 
 
 def load_shipped(path: Path) -> Protocol:
     """Reads a shipped protocol's file without checks, which take longer than reading and which the
     tests make.
     """
-    data, place = _read(path)
-    beside = Beside(path.parent, {}, root=_SHIPPED)
-    return _protocol(cast(FileKeys, _expanded(data, beside, place)), data, beside, place)
+    data, location = _read(path)
+    files = Beside(path.parent, {}, root=_SHIPPED)
+    return _protocol(cast(FileKeys, _expanded(data, files, location)), data, files, location)
 
 
 def _read(path: Path) -> tuple[dict[str, Json], SourceLocation]:

@@ -60,8 +60,8 @@ def _of_keys(kind: type, words: Words, parts: Part) -> Part:
             required.append(key)
         value = get_args(hint)[0] if mark in (Required, NotRequired) else hint
         properties[key] = _merged(_of_type(value, words, parts), notes[key])
-    whole: Part = {"type": "object", "additionalProperties": False, "properties": properties}
-    return {**whole, **({"required": required} if required else {}), **notes.get(WHOLE, {})}
+    schema: Part = {"type": "object", "additionalProperties": False, "properties": properties}
+    return {**schema, **({"required": required} if required else {}), **notes.get(WHOLE, {})}
 
 
 def _of_type(hint: type, words: Words, parts: Part) -> Part:
@@ -125,10 +125,10 @@ def editor(instruments: Mapping[str, InstrumentKind]) -> dict[str, Json]:
     parts = dict(shape()["$defs"])
     parts["instrument"] = _with_instrument_kinds(parts["instrument"], instruments)
     parts["measure"] = _with_measure_kinds(parts["measure"])
-    whole: Schema = {"$schema": DRAFT, "title": "A protocol of tiltmeter", **shape()}
-    del whole["$defs"]
-    whole["definitions"] = parts  # as draft 7 has it
-    text = json.dumps(whole).replace('"#/$defs/', '"#/definitions/')
+    schema: Schema = {"$schema": DRAFT, "title": "A protocol of tiltmeter", **shape()}
+    del schema["$defs"]
+    schema["definitions"] = parts  # as draft 7 has it
+    text = json.dumps(schema).replace('"#/$defs/', '"#/definitions/')
     whole_schema: dict[str, Json] = json.loads(text)
     return whole_schema
 
@@ -137,7 +137,7 @@ def _with_instrument_kinds(part: Schema, instruments: Mapping[str, InstrumentKin
     """Adds the kinds that an instrument can have, and the settings of each kind."""
     common = dict(part["properties"])
     common["kind"] = {**common["kind"], "enum": sorted(instruments)}
-    each: list[Schema] = [
+    conditions: list[Schema] = [
         _of_kind(
             name,
             {
@@ -148,7 +148,7 @@ def _with_instrument_kinds(part: Schema, instruments: Mapping[str, InstrumentKin
         )
         for name, kind in sorted(instruments.items())
     ]
-    return {**part, "properties": common, "allOf": each}
+    return {**part, "properties": common, "allOf": conditions}
 
 
 def _with_measure_kinds(part: Schema) -> Schema:
@@ -162,7 +162,7 @@ def _with_measure_kinds(part: Schema) -> Schema:
         "description": f"{common['kind']['description']} {summaries}",
     }
     common["figure"] = {**common["figure"], "pattern": f"^({figures})(\\|({figures}))*$"}
-    each = [
+    conditions = [
         _of_kind(
             kind.name,
             {
@@ -173,7 +173,7 @@ def _with_measure_kinds(part: Schema) -> Schema:
         for kind in kinds
         if kind.contrast
     ]
-    return {**part, "properties": common, "allOf": each}
+    return {**part, "properties": common, "allOf": conditions}
 
 
 def _of_kind(kind: str, then: Schema) -> Schema:

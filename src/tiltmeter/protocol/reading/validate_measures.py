@@ -121,8 +121,8 @@ def _scores(
         )
     if known is not None:
         for value in measure.scores:
-            what = f"value of {measure.attribute}"
-            refuse_unknown(what, value, (*known, *OUTCOMES), place.at(value))
+            noun = f"value of {measure.attribute}"
+            refuse_unknown(noun, value, (*known, *OUTCOMES), place.at(value))
 
 
 def _null(measure: MeasureSpec, kind: MeasureKind, place: SourceLocation) -> None:

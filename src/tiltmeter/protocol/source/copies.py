@@ -114,10 +114,10 @@ class CopySources:
         if not path.exists():
             raise UsageError(f"There is no file or folder {path}. {self.get}")
         reader = self.function(self.contents) if self.contents else read_files
-        read = reader(path, (*self.files, *self._further(path)))
+        contents = reader(path, (*self.files, *self._further(path)))
         differing = [
             name
-            for name, content in read.items()
+            for name, content in contents.items()
             if name in self.files and _sha256(content) != self.files[name]
         ]
         if differing:
@@ -126,12 +126,12 @@ class CopySources:
                 f"{path} is not the release that tiltmeter knows: {_some(differing)} differ"
                 f"{'s' if len(differing) == 1 else ''}. Expected: {self.release}{at}. {self.get}"
             )
-        if not read:
+        if not contents:
             raise UsageError(f"{path} has no file of {self.release}. {self.get}")
         return Copy(
-            read,
-            tuple(name for name in self.files if name not in read),
-            tuple(name for name in read if name not in self.files),
+            contents,
+            tuple(name for name in self.files if name not in contents),
+            tuple(name for name in contents if name not in self.files),
         )
 
     def _further(self, path: Path) -> list[str]:
@@ -212,9 +212,9 @@ def read_files(path: Path, names: tuple[str, ...]) -> dict[str, bytes]:
         return {names[0]: _plain(path)}
     contents = {}
     for name in names:
-        for place in (path / name, path / f"{name}{intake.XZ}"):
-            if place.is_file():
-                contents[name] = _plain(place)
+        for file_path in (path / name, path / f"{name}{intake.XZ}"):
+            if file_path.is_file():
+                contents[name] = _plain(file_path)
                 break
     return contents
 
@@ -238,15 +238,15 @@ def _some(names: list[str] | tuple[str, ...]) -> str:
 def remember(protocol: str, path: Path) -> None:
     """Stores the path to a copy of a protocol's data, for later commands."""
     known = _known() | {protocol: str(path.resolve())}
-    place = _memory()
+    memory = _memory()
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        part = place.with_suffix(f".{os.getpid()}")
+        memory.parent.mkdir(parents=True, exist_ok=True)
+        part = memory.with_suffix(f".{os.getpid()}")
         part.write_text(json.dumps(known, indent=1, ensure_ascii=False), "utf-8")
-        part.replace(place)
+        part.replace(memory)
     except OSError as error:
         raise UsageError(
-            f"{place} cannot be written: {error.strerror}. Name another folder in {DATA}."
+            f"{memory} cannot be written: {error.strerror}. Name another folder in {DATA}."
         ) from None
 
 
@@ -265,9 +265,9 @@ def _known() -> dict[str, str]:
 
 
 def _memory() -> Path:
-    named = os.environ.get(DATA)
-    if named:
-        return Path(named).expanduser() / "copies.json"
+    folder = os.environ.get(DATA)
+    if folder:
+        return Path(folder).expanduser() / "copies.json"
     import platformdirs
 
     return Path(platformdirs.user_data_dir("tiltmeter")) / "copies.json"

@@ -13,8 +13,8 @@ def filled(kind: Callable[..., Filled], keys: Mapping[str, object], **others: ob
 
     Lists become tuples, inside tables too, so that a frozen object cannot change.
     """
-    given = {name: frozen(keys[name]) for name in kind.__annotations__ if name in keys}
-    return kind(**given | others)
+    values = {name: frozen(keys[name]) for name in kind.__annotations__ if name in keys}
+    return kind(**values | others)
 
 
 def frozen(value: object) -> object:

@@ -162,9 +162,9 @@ def _inside(text: str, rest: Path) -> int:
     begin, outer = 0, True
     for part in rest:
         if isinstance(part, str):
-            named = re.compile(rf"(?:^|[\s{{,.])[\"']?{re.escape(part)}[\"']?\s*=")
+            key_re = re.compile(rf"(?:^|[\s{{,.])[\"']?{re.escape(part)}[\"']?\s*=")
             begin = next(
-                (number for number in range(begin, len(lines)) if named.search(lines[number])),
+                (number for number in range(begin, len(lines)) if key_re.search(lines[number])),
                 begin,
             )
         elif outer:

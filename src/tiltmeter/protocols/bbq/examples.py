@@ -36,9 +36,9 @@ Row = dict[str, str]
 
 def table(contents: Mapping[str, bytes]) -> str:
     """Returns the examples as JSON lines, one row per example."""
-    places = _places(contents)
+    index_of = _places(contents)
     rows = (
-        row_of(example, places.get((example["category"], str(example["example_id"]))))
+        row_of(example, index_of.get((example["category"], str(example["example_id"]))))
         for example in _examples(contents)
     )
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
@@ -110,9 +110,9 @@ def _by_groups(
         lambda name: bool(named.search(f"{info[name][0]} {example[name]}")),
         lambda name: LOW in parts[name],
     )
-    for way in ways:
-        most = max(map(way, people))
-        targets = [name for name in people if way(name) == most]
+    for score in ways:
+        most = max(map(score, people))
+        targets = [name for name in people if score(name) == most]
         if len(targets) == 1:
             return targets
     return []

@@ -44,20 +44,20 @@ def scores(protocol: Protocol, copy: Copy) -> Iterator[tuple[Trial, Output, Sequ
     instrument, mode = Number(spec), protocol.default_mode
     cells = {(cell["template"], cell["sentence"]): cell for cell in protocol.cells}
     for file, content in copy.contents.items():
-        named = _FILE.search(file)
-        if named is None:
+        match = _FILE.search(file)
+        if match is None:
             continue
         values = content.decode().split()
-        if len(values) != sum(template == named[2] for template, _ in cells):
+        if len(values) != sum(template == match[2] for template, _ in cells):
             raise UsageError(f"{file}: {len(values)} scores do not fit gest.csv. Get both again.")
         for number, value in enumerate(values):
-            cell = cells[named[2], str(number)]
+            cell = cells[match[2], str(number)]
             factors = {
                 name: cell[name] for name in dict.fromkeys((protocol.item, *protocol.factors))
             }
-            name = content_id(protocol.name, *named.groups(), str(number))
+            name = content_id(protocol.name, *match.groups(), str(number))
             sampling, prompt = Sampling(None, None, 0), protocol.prompt_text(cell)
-            trial = Trial(name, named[1], mode, factors, 0, prompt, "", sampling)
+            trial = Trial(name, match[1], mode, factors, 0, prompt, "", sampling)
             output = Output(name, ANSWER, value, "")
             yield trial, output, instrument.read(Answered(trial, output, Reply(value), cell=cell))
 

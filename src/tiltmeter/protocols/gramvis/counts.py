@@ -31,7 +31,7 @@ Imported = tuple[Trial, Output, Sequence[Label]]
 
 def read(protocol: Protocol, path: Path) -> Iterator[Imported]:
     """Yields the counted pictures. UsageError names file, line and word."""
-    known, seen = _listed_words(protocol), dict[tuple[str, str, str], int]()
+    known, line_of = _listed_words(protocol), dict[tuple[str, str, str], int]()
     for number, row in given_rows(path, COLUMNS):
         where = f"{path.name}, line {number} ({row['Native_Word']})"
         language = _language(row["Language"], protocol, where)
@@ -39,12 +39,12 @@ def read(protocol: Protocol, path: Path) -> Iterator[Imported]:
         key = language, row["T2I_Model"], word
         if not all(key):
             raise UsageError(f"{where}: Language, T2I_Model and Native_Word may not be empty.")
-        if key in seen:
+        if key in line_of:
             raise UsageError(
-                f"{where}: line {seen[key]} already has this word with the same language and "
+                f"{where}: line {line_of[key]} already has this word with the same language and "
                 "subject."
             )
-        seen[key] = number
+        line_of[key] = number
         cells = known.get((language, word)) or _cells_of_unlisted(protocol, language, word)
         cells = _with_checked_row(cells, row, protocol, where)
         yield from _pictures(protocol, key[1], cells, row, where)

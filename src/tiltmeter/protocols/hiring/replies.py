@@ -81,15 +81,15 @@ def _in_clone(path: Path, folders: Sequence[str]) -> Iterator[Published]:
     for folder in folders:
         for file in sorted((base / folder).glob("*.json")):
             try:
-                whole = json.loads(_text(file))
-                asked = whole["context"]
+                data = json.loads(_text(file))
+                asked = data["context"]
                 row = {
                     "path": f"{folder}/{file.name}",
-                    "model": whole["model"],
+                    "model": data["model"],
                     "job": asked["job"],
                     "names": asked["default_order"],
                     "groups": asked["demo_order"],
-                    "reply": whole["choices"][0]["message"]["content"],
+                    "reply": data["choices"][0]["message"]["content"],
                 }
             except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
                 raise UsageError(f"{file} is not a reply of the release: {error}.") from None

@@ -12,8 +12,8 @@ _PATH = re.compile(r"data/occupations/(\w+)/(black|white)_(man|woman)\.png")
 def table(contents: Iterable[str]) -> str:
     """Returns the pictures as JSON lines, one row per picture."""
     rows = (
-        {"picture": path, "scenario": named[1], "race": named[2], "gender": named[3]}
+        {"picture": path, "scenario": match[1], "race": match[2], "gender": match[3]}
         for path in contents
-        if (named := _PATH.fullmatch(path))
+        if (match := _PATH.fullmatch(path))
     )
     return "".join(json.dumps(row) + "\n" for row in rows)

@@ -104,21 +104,21 @@ def load(path: Path, columns: Mapping[str, str] | None = None) -> list[dict[str,
     if not rows:
         raise ProtocolError(f"{path.name} has no rows.")
     names = _columns(path, list(rows[0]), columns or {})
-    made, ids = [], set[str]()
+    texts, ids = [], set[str]()
     for number, given in enumerate(rows, 1):
-        made.append(_row(f"{path.name}, row {number}", given, names, number))
-        if made[-1]["id"] in ids:
+        texts.append(_row(f"{path.name}, row {number}", given, names, number))
+        if texts[-1]["id"] in ids:
             raise ProtocolError(
-                f"{path.name}, row {number}: the id '{made[-1]['id']}' occurs twice. Change one."
+                f"{path.name}, row {number}: the id '{texts[-1]['id']}' occurs twice. Change one."
             )
-        ids.add(made[-1]["id"])
-    foreign = [row["id"] for row in made if is_foreign(row["text"])]
-    if 2 * len(foreign) > len(made):  # texts that mix languages may be among them
+        ids.add(texts[-1]["id"])
+    foreign = [row["id"] for row in texts if is_foreign(row["text"])]
+    if 2 * len(foreign) > len(texts):  # texts that mix languages may be among them
         raise ProtocolError(
             f"{path.name}: most texts are not in English ({foreign[0]} is the first), and only "
             "English is read. Give the English ones."
         )
-    return made
+    return texts
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:

@@ -49,12 +49,10 @@ def collect(options: argparse.Namespace) -> int:
     replies: dict[tuple[str, str], list[str]] = {}
     with Store(options.run) as store:
         for one in outputs.answers(store):
-            place = (one.levels["language"], one.levels["grammatical_gender"])
-            replies.setdefault(place, []).append(one.text)
+            key = (one.levels["language"], one.levels["grammatical_gender"])
+            replies.setdefault(key, []).append(one.text)
     found = [
-        candidate
-        for place, texts in replies.items()
-        for candidate in reading.candidates(*place, texts)
+        candidate for key, texts in replies.items() for candidate in reading.candidates(*key, texts)
     ]
     if not found:
         raise UsageError(f"No reply of {options.run} has a line such as: die Wache = guard")
@@ -84,8 +82,10 @@ def start(options: argparse.Namespace) -> int:
             raise UsageError(f"{options.out / name} exists already. Name another folder.")
     copyfile(HOME / "ratings.toml", options.out / "protocol.toml")
     copyfile(options.words, options.out / ITEMS)
-    shown = ("word", "language", "noun", "gloss")
-    _write(options.out / "items.csv", shown, [{name: row[name] for name in shown} for row in rows])
+    columns = ("word", "language", "noun", "gloss")
+    _write(
+        options.out / "items.csv", columns, [{name: row[name] for name in columns} for row in rows]
+    )
     from ... import registry
 
     protocol = registry.protocol(str(options.out / "protocol.toml"))
@@ -117,15 +117,15 @@ def keep(options: argparse.Namespace) -> int:
             for output, value in labels.values(store, annotator, attribute).items()
             if output in words
         ]
-    found = reading.rate_words(rows, said, options.raters)
-    raters = {rater for one in found for rater in one.votes}
+    rated = reading.rate_words(rows, said, options.raters)
+    raters = {rater for one in rated for rater in one.votes}
     if len(raters) < options.least:
         raise UsageError(
             f"{len(raters)} {options.raters} rated the words, but {options.least} must agree. "
             f"Type: tiltmeter annotate {options.run} --attribute stereotype --annotator NAME, or "
             "--raters judges"
         )
-    kept = [one for one in found if one.opposite >= options.least]
+    kept = [one for one in rated if one.opposite >= options.least]
     _write(options.out, reading.COLUMNS, reading.list_rows(kept))
     print(
         f"{options.out}: {len(kept)} of {len(rows)} words, of which {options.least} or more of "

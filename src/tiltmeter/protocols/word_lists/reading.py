@@ -65,19 +65,19 @@ def candidates(language: str, gender: str, replies: Iterable[str]) -> list[NounC
     A noun's line has the noun, a sign (=, :, → or a dash) and its meaning; other lines are skipped.
     By hand: "1. die Wache = guard" is (die, Wache, guard); "Here are twenty nouns:" is skipped.
     """
-    found: dict[str, NounCandidate] = {}
+    by_noun: dict[str, NounCandidate] = {}
     times: Counter[str] = Counter()
     for reply in replies:
-        own: dict[str, NounCandidate] = {}
+        in_reply: dict[str, NounCandidate] = {}
         for one in (_read(language, gender, line) for line in reply.splitlines()):
             if one:
-                own.setdefault(one.noun.casefold(), one)
-        times.update(own.keys())
-        found = own | found
+                in_reply.setdefault(one.noun.casefold(), one)
+        times.update(in_reply.keys())
+        by_noun = in_reply | by_noun
     return [
         NounCandidate(one.language, gender, one.article, one.noun, one.gloss, number)
         for key, number in times.most_common()
-        for one in [found[key]]
+        for one in [by_noun[key]]
     ]
 
 
@@ -112,8 +112,8 @@ class Rated:
     @property
     def opposite(self) -> int:
         """Counts the raters that named the stereotype opposite to the grammatical gender."""
-        wanted = OPPOSITE.get(self.row["grammatical_gender"], "")
-        return sum(value == wanted for value in self.votes.values())
+        stereotype = OPPOSITE.get(self.row["grammatical_gender"], "")
+        return sum(value == stereotype for value in self.votes.values())
 
 
 def rate_words(
@@ -149,7 +149,7 @@ def list_rows(words: Iterable[Rated]) -> list[Row]:
     """Returns the rows of a words.csv for GRAMVIS: keeps known columns; empty ones get their usual
     values (not declined, not doubtful, the gloss as concept).
     """
-    made = []
+    table_rows = []
     for word in words:
         row = word.row
         usual = {
@@ -160,5 +160,5 @@ def list_rows(words: Iterable[Rated]) -> list[Row]:
             "concept": re.sub(r"\W+", "_", row["gloss"].casefold()).strip("_"),
             **dict.fromkeys(("gloss_gendered", "elision", "case", "doubtful"), "no"),
         }
-        made.append({name: row.get(name, "") or usual.get(name, "") for name in COLUMNS})
-    return made
+        table_rows.append({name: row.get(name, "") or usual.get(name, "") for name in COLUMNS})
+    return table_rows

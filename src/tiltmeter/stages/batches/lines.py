@@ -155,9 +155,9 @@ async def _choose(
     """Yields a group's requests for a batch; sends the first of each shape in a single call."""
     for number, request in batches.iter_pool(store, group):
         if check is not None and shapes.is_new(request):
-            before = store.spent()
+            spent_before = store.spent()
             await check(model, request)
-            room.dollars -= store.spent() - before
+            room.dollars -= store.spent() - spent_before
         else:
             yield number, request
 
@@ -182,25 +182,25 @@ async def _write(
     file, path = file_of(store, key), ""
     file.parent.mkdir(exist_ok=True)
     part = file.with_suffix(".part")
-    before, between, after = (part.encode() for part in form.frame)
+    head, separator, tail = (part.encode() for part in form.frame)
     written = last = 0
     try:
         with part.open("wb") as lines:
-            lines.write(before)
+            lines.write(head)
             async for number, request in requests:
                 build = partial(model.exchange(request).build, request, omitted)
                 has_pictures = any(message.pictures for message in request.messages)
                 sent = await off_the_loop(build) if has_pictures else build()
                 name = custom_id(key[:PREFIX_CHARACTERS], request.key)
                 line = _write_json(form.line(name, sent)).encode()
-                if not takes(request, line + between):
+                if not takes(request, line + separator):
                     break
-                lines.write(between + line if written else line)
+                lines.write(separator + line if written else line)
                 path, last, written = sent.path, number, written + 1
                 if written % LINES_A_TURN == 0:
                     _refuse_full_disk(store)
                     await asyncio.sleep(0)
-            lines.write(after)
+            lines.write(tail)
         part.replace(file)
     finally:
         part.unlink(missing_ok=True)

@@ -67,12 +67,12 @@ class Collector:
 
     async def collect(self, form: BatchFormat, seen: Seen) -> Collected:
         """Stores good replies once, even if a later line is unreadable. Raises MissingKey."""
-        most, lines = MOST_LINES_OF_ONE * self._row.requests, 0
+        most_lines, lines = MOST_LINES_OF_ONE * self._row.requests, 0
         try:
             async for line in form.lines(wire_of(self._model), seen):
                 lines += 1
-                if lines > most:
-                    raise ModelError(f"the server sent more than {most:,} results")
+                if lines > most_lines:
+                    raise ModelError(f"the server sent more than {most_lines:,} results")
                 await self._take(line)
                 if len(self._replies) >= COMMIT_REPLIES:
                     self._commit()

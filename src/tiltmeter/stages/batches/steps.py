@@ -178,13 +178,13 @@ class Steps:
         know it. Any report except "in progress" and "all read" is believed only after several looks
         agree on it (settling.py).
         """
-        before, agreeing_looks = None, 0
+        last_sign, agreeing_looks = None, 0
         while True:
             status, finding = await self._look_once(row)
             if finding is None:
                 return status
-            agreeing_looks = agreeing_looks + 1 if finding.sign == before else 1
-            before = finding.sign
+            agreeing_looks = agreeing_looks + 1 if finding.sign == last_sign else 1
+            last_sign = finding.sign
             if agreeing_looks >= finding.looks:
                 self._settle(row, status, finding)
                 return status
@@ -243,15 +243,15 @@ class Steps:
 
     def _settle(self, row: BatchRow, seen: Seen | None, finding: BatchFinding) -> None:
         """Records the outcome of a batch once enough looks agree on it."""
-        row, got = self._now(row), finding.got
-        if seen is not None and got is None:
+        row, results = self._now(row), finding.got
+        if seen is not None and results is None:
             return self._take_refusal(row, seen)
-        if got is None or finding.is_short:
+        if results is None or finding.is_short:
             return self._hold(row, finding.reason)
-        if len(got.faulty) >= FEW_FAULTS and not got.billed:
-            self._refuse(row, got.faulty[0].reply.text)
-            raise ModelError(f"All requests of a batch failed: {got.faulty[0].reply.text}")
-        keep_faulty(self._store, row, got.faulty)
+        if len(results.faulty) >= FEW_FAULTS and not results.billed:
+            self._refuse(row, results.faulty[0].reply.text)
+            raise ModelError(f"All requests of a batch failed: {results.faulty[0].reply.text}")
+        keep_faulty(self._store, row, results.faulty)
         row = self._now(row)
         for key in finding.free:
             self.tries[key] = self.tries.get(key, 0) + 1
@@ -264,7 +264,7 @@ class Steps:
         reason = (
             f"{answer}; {unanswered:,} of {row.requests:,} not answered" if unanswered else answer
         )
-        reason = f"{reason}: {got.fault}" if unanswered and got.fault else reason
+        reason = f"{reason}: {results.fault}" if unanswered and results.fault else reason
         batches.close(self._store, row._replace(state=COLLECTED, told=reason), give_back=True)
         return None
 

@@ -171,8 +171,8 @@ class Engine:
             was_asked = True
             while True:
                 if len(requests) == 1:
-                    reply, new = await self._answer(requests[0], source)
-                    if new:
+                    reply, is_new = await self._answer(requests[0], source)
+                    if is_new:
                         paid.append((requests[0], reply))
                     replies = [reply]
                 else:
@@ -248,8 +248,8 @@ class Engine:
         return replies
 
     async def _answer_and_store(self, request: Request, source: JobSource) -> Reply:
-        reply, new = await self._answer(request, source)
-        if new:
+        reply, is_new = await self._answer(request, source)
+        if is_new:
             await self._put([(request, reply)], ())
         return reply
 

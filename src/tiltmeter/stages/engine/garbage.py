@@ -16,9 +16,9 @@ def rare_collection() -> Iterator[None]:
     objects of calls in flight would be examined again and again. A higher threshold stays, and a
     collector that is switched off stays off.
     """
-    before = gc.get_threshold()
-    gc.set_threshold(max(before[0], NEW_OBJECTS) if before[0] else 0, *before[1:])
+    thresholds = gc.get_threshold()
+    gc.set_threshold(max(thresholds[0], NEW_OBJECTS) if thresholds[0] else 0, *thresholds[1:])
     try:
         yield
     finally:
-        gc.set_threshold(*before)
+        gc.set_threshold(*thresholds)

@@ -36,13 +36,13 @@ class Lane:
         """Waits for a slot; returns the time. first: True to go before all other waiting calls.
         Raises Stopped if the run stops meanwhile.
         """
-        place: asyncio.Future[float] = asyncio.get_running_loop().create_future()
-        (self._waiting.appendleft if first else self._waiting.append)(place)
+        slot: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        (self._waiting.appendleft if first else self._waiting.append)(slot)
         self.admit()
         try:
-            return await place
+            return await slot
         except asyncio.CancelledError:
-            if place.done() and not place.cancelled() and place.exception() is None:
+            if slot.done() and not slot.cancelled() and slot.exception() is None:
                 self.leave()
             raise
 
@@ -56,9 +56,9 @@ class Lane:
                     loop = asyncio.get_running_loop()
                     self._timer = loop.call_later(delay, self._wake)
                 return
-            place = self._waiting.popleft()
-            if not place.done():
-                place.set_result(self.window.begin(now))
+            slot = self._waiting.popleft()
+            if not slot.done():
+                slot.set_result(self.window.begin(now))
 
     def _wake(self) -> None:
         self._timer = None
@@ -70,9 +70,9 @@ class Lane:
             self._timer.cancel()
             self._timer = None
         while self._waiting:
-            place = self._waiting.popleft()
-            if not place.done():
-                place.set_exception(Stopped())
+            slot = self._waiting.popleft()
+            if not slot.done():
+                slot.set_exception(Stopped())
 
     # how a call ends
 

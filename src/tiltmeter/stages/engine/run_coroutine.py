@@ -60,8 +60,8 @@ def _interrupts(stop: RemoteStop) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, lambda *_: stop.interrupt())
+    old_handler = signal.signal(signal.SIGINT, lambda *_: stop.interrupt())
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, old_handler)

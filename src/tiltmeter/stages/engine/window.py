@@ -201,21 +201,21 @@ class Window:
     def _learn_pace(self, now: float, wait: float) -> None:
         """Sets the pace from the rate at which the server accepted calls lately."""
         calls = _since(now - LATELY_S, self._begins) - _since(now - LATELY_S, self._refused_begins)
-        before, rate = self._learnt_pace(now), max(calls / LATELY_S, 1.0 / max(LATELY_S, wait))
+        old_pace, rate = self._learnt_pace(now), max(calls / LATELY_S, 1.0 / max(LATELY_S, wait))
         if self._share(REFUSED) <= MANY:
-            if before == math.inf and calls < LEAST_SAMPLE:
+            if old_pace == math.inf and calls < LEAST_SAMPLE:
                 return  # too few to tell a rate
-            if before != math.inf:
-                if calls < SMALLEST_CUT * before * LATELY_S and self._share(REFUSED) < MANY / 3:
+            if old_pace != math.inf:
+                if calls < SMALLEST_CUT * old_pace * LATELY_S and self._share(REFUSED) < MANY / 3:
                     return  # they did not come that fast
-                rate = max(rate, SMALLEST_CUT * before)
+                rate = max(rate, SMALLEST_CUT * old_pace)
         factor = BELOW
-        if before == self._pace and self._share(REFUSED) <= TOLERATED:
-            rate, factor = before, JUST_BELOW  # it was nearly right
-        if before > self._pace:  # it was probed beyond what was believed, and that was right
+        if old_pace == self._pace and self._share(REFUSED) <= TOLERATED:
+            rate, factor = old_pace, JUST_BELOW  # it was nearly right
+        if old_pace > self._pace:  # it was probed beyond what was believed, and that was right
             hold = max(2 * self._pace_hold, WAITS_HELD * wait)
             self._pace_hold = min(LONGEST_HOLD_S, hold)
-        self._pace, self._paced_since = factor * min(before, rate), now + wait
+        self._pace, self._paced_since = factor * min(old_pace, rate), now + wait
 
     def _cut(self, now: float, size: float) -> None:
         self.size, self._cut_at, self._growth = size, now, SLOW

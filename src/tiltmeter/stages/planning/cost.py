@@ -94,23 +94,23 @@ def lines(
     price: Callable[[str], Price | None],
 ) -> list[CostLine]:
     """Lists the cost per subject and mode, then per instrument, mode and model that it asks."""
-    counted = plan.count(protocol, choices)
+    trial_counts = plan.count(protocol, choices)
     rounds = _rounds(protocol, choices)
     cost_lines: list[CostLine] = []
-    for subject, numbers in counted.items():
+    for subject, numbers in trial_counts.items():
         for mode, trials in rounds.items():
             mean = mean_size([size(plan.request(trial, protocol)) for trial in trials])
             load = _JudgeLoad(*[numbers[mode]] * 4)
             cost_lines.append(_line(subject, SUBJECT, mode, load, mean, price(subject)))
     for instrument in instruments:
         if isinstance(instrument, Learner):
-            cost_lines += _discoveries(instrument, protocol, rounds, tuple(counted), price)
+            cost_lines += _discoveries(instrument, protocol, rounds, tuple(trial_counts), price)
         for mode, trials in rounds.items():
             is_exact = protocol.modes[mode].logprobs > 0
             if protocol.modes[mode].for_discovery or not instrument.reads(is_exact):
                 continue
-            samples = max(numbers[mode] for numbers in counted.values()) // max(1, len(trials))
-            calls = _requests_of(instrument, trials, tuple(counted), samples, is_exact)
+            samples = max(numbers[mode] for numbers in trial_counts.values()) // max(1, len(trials))
+            calls = _requests_of(instrument, trials, tuple(trial_counts), samples, is_exact)
             shown = (
                 _mean_request(instrument, protocol, trials, is_exact) if calls else Size(0, 0, 0, 0)
             )

@@ -89,8 +89,8 @@ class First:
     @property
     def cut_share(self) -> float:
         """Returns the share of replies cut off before the part that the instruments read."""
-        cut = [cause for cause in self.causes.elements() if cause in (THOUGHT, LIMIT)]
-        return len(cut) / max(1, len(self.seen))
+        cut_causes = [cause for cause in self.causes.elements() if cause in (THOUGHT, LIMIT)]
+        return len(cut_causes) / max(1, len(self.seen))
 
     @property
     def largest_thought(self) -> int:

@@ -255,12 +255,12 @@ def _id_parts(
     and sampling.
     """
     *before, prompt, begin, sampling = asked
-    after = "".join(f",{canonical(part)}" for part in (context, shown) if part) + "]"
+    tail = "".join(f",{canonical(part)}" for part in (context, shown) if part) + "]"
     settings = canonical(sampling[:-1])[:-1]
     return (
         f"{canonical(before)[:-1]},",
         f",{canonical((prompt, begin))[1:-1]},{settings},",
-        "]" + after,
+        "]" + tail,
     )
 
 

@@ -106,10 +106,10 @@ def _with_families(
     measure = part.measure
     groupings = list(_groups(protocol, measure, part.cells))
     tests_here = tests_of(measure, part.labels)
-    others = sum(number for _, _, number in groupings[measure.headline :])
+    rest = sum(number for _, _, number in groupings[measure.headline :])
     for index, (group, cells, _) in enumerate(groupings):
         is_leading = measure.headline and index == 0
-        tests = family if is_leading else others * tests_here * strata
+        tests = family if is_leading else rest * tests_here * strata
         yield replace(part, group=group, cells=cells, tests=tests, whole=index == 0)
 
 

@@ -295,8 +295,8 @@ def _cells(row: Detectable, protocol: Protocol, part: PlannedGroup, samples: int
     assumption = f"one value that rises from {100 * SHARE:.0f} % in one group"
     if objects == 1:
         return replace(row, note=assumption)
-    alone = "none is found" if in_one_group is None else _points(in_one_group)
-    return replace(row, note=f"{assumption}, in all {objects} objects; in one object {alone}")
+    in_one = "none is found" if in_one_group is None else _points(in_one_group)
+    return replace(row, note=f"{assumption}, in all {objects} objects; in one object {in_one}")
 
 
 def _divergence(

@@ -42,8 +42,8 @@ class Rounds:
 
     def number(self, factors: Mapping[str, str], sample: int) -> int:
         """Returns the round of a trial, counted from 1."""
-        place = self.places[_levels(factors, self.names)]
-        return sample * self.in_sample + place + 1
+        position = self.places[_levels(factors, self.names)]
+        return sample * self.in_sample + position + 1
 
     def is_balanced(self, look: int) -> bool:
         """True if rounds 1 to `look` hold each level in the same proportion as the plan."""
@@ -61,10 +61,10 @@ class Rounds:
         names × 3 ages and shares ⅛, ¼, ½, 1 give rounds 2, 3, 5, 9, moved to 3, 3, 6, 9.
         """
         wanted = self.wanted_looks(shares)
-        for place, look in enumerate(wanted):
+        for index, look in enumerate(wanted):
             while not self.is_balanced(look):
                 look += 1
-            wanted[place] = look
+            wanted[index] = look
         return wanted
 
 
@@ -83,8 +83,8 @@ def rounds_of(protocol: Protocol, choices: Choices) -> Rounds:
     for items in conditions.values():
         step = len(items) // in_sample
         ordered = _in_turns(items, ranks, turn_of[_item_key(protocol, items[0])])
-        for place, cell in enumerate(ordered):
-            places[_levels(cell, names)] = place // step
+        for index, cell in enumerate(ordered):
+            places[_levels(cell, names)] = index // step
     turns = _count_turns(protocol, conditions.values(), names, places, in_sample)
     return Rounds(in_sample, in_sample * _samples(protocol, choices), names, places, turns)
 
@@ -141,9 +141,9 @@ def _item_turns(
         *stratum, item = _item_key(protocol, condition[0])
         strata.setdefault(tuple(stratum), set()).add(item)
     return {
-        (*stratum, item): place
+        (*stratum, item): rank
         for stratum, items in strata.items()
-        for place, item in enumerate(sorted(items, key=lambda one: shuffle_key(seed, one)))
+        for rank, item in enumerate(sorted(items, key=lambda one: shuffle_key(seed, one)))
     }
 
 
@@ -186,9 +186,9 @@ def cross_levels(sizes: tuple[int, ...]) -> tuple[Index, ...]:
     """
     indices: tuple[Index, ...] = ((),)
     for size in sizes:
-        before, lcm = len(indices), math.lcm(len(indices), size)
+        length, lcm = len(indices), math.lcm(len(indices), size)
         indices = tuple(
-            (*indices[step % before], (step + step // lcm) % size) for step in range(before * size)
+            (*indices[step % length], (step + step // lcm) % size) for step in range(length * size)
         )
     return indices
 
@@ -211,14 +211,14 @@ def _count_turns(
         turning = [name for name in names if name != protocol.item]
         varying = [name for name in turning if len({cell.get(name, "") for cell in condition}) > 1]
         for cell in condition:
-            arm, place = _levels(cell, arms), places[_levels(cell, names)]
+            arm, round_index = _levels(cell, arms), places[_levels(cell, names)]
             for name in varying:
                 level = cell.get(name, "")
                 items.setdefault((name, level), set()).add(cell[protocol.item])
-                counts.append((place, name, level, arm))
-    for place, name, level, arm in counts:
+                counts.append((round_index, name, level, arm))
+    for round_index, name, level, arm in counts:
         if len(items[name, level]) > 1:
-            turns[place][(name, level, *arm)] += 1
+            turns[round_index][(name, level, *arm)] += 1
     return turns
 
 

@@ -106,8 +106,8 @@ def write_rows(store: Store, protocol: Protocol, source: str, given: GivenConten
     subjects = tuple(dict.fromkeys(trial.subject for trial, _, _ in rows))
     store.freeze(Choices(subjects).frozen(protocol))
     settings.keep_source(store, source)
-    new = _new(store, rows)
-    for piece in (new[start : start + BATCH_ROWS] for start in range(0, len(new), BATCH_ROWS)):
+    added = _new(store, rows)
+    for piece in (added[start : start + BATCH_ROWS] for start in range(0, len(added), BATCH_ROWS)):
         opened = {trial.id for trial in store.iter_unanswered([trial for trial, _, _ in piece])}
         unopened = [row for row in piece if row[0].id in opened]
         store.write(
@@ -121,7 +121,7 @@ def write_rows(store: Store, protocol: Protocol, source: str, given: GivenConten
     unlisted = tuple(item for item in items if item not in listed)
     if len(unlisted) == len(items) > 1:  # a source with items of its own, and no slip in one
         unlisted = ()
-    return AddedOutputs(len(new), len(rows) - len(new), subjects, unlisted)
+    return AddedOutputs(len(added), len(rows) - len(added), subjects, unlisted)
 
 
 def _new(store: Store, rows: Sequence[Imported]) -> list[Imported]:

@@ -62,8 +62,8 @@ class RowLayout:
             return {}
         parts = _SLOT.split(self.files)
         pattern = "".join(
-            f"(?P<{part}>[^/]+)" if place % 2 else re.escape(part)
-            for place, part in enumerate(parts)
+            f"(?P<{part}>[^/]+)" if index % 2 else re.escape(part)
+            for index, part in enumerate(parts)
         )
         match = re.fullmatch(pattern, file)
         return match.groupdict() if match else None
@@ -83,9 +83,9 @@ def read_rows(protocol: Protocol, layout: RowLayout, copy: Copy) -> Iterator[Imp
     for file, content in copy.contents.items():
         of_file = layout.columns_of(file)
         for line, row in rows_of_content(content) if of_file is not None else ():
-            place = f"{file}, line {line}"
+            location = f"{file}, line {line}"
             row = {**row, **(of_file or {})}
-            key = layout.key(columns, row, place)
+            key = layout.key(columns, row, location)
             if key not in cells and layout.skip_unmatched:
                 continue
             if key not in cells:
@@ -93,10 +93,10 @@ def read_rows(protocol: Protocol, layout: RowLayout, copy: Copy) -> Iterator[Imp
                     f"{name} = {value}" for name, value in zip(columns, key, strict=True)
                 )
                 raise UsageError(
-                    f"{place}: the design has no prompt with {wanted_names}. Add to `values` of "
+                    f"{location}: the design has no prompt with {wanted_names}. Add to `values` of "
                     "[[outputs]] the name that the design has for this value."
                 )
-            subject = _fill(layout.subject, row, place)
+            subject = _fill(layout.subject, row, location)
             trial = Trial(
                 content_id(protocol.name, file, str(line), subject),
                 subject,
@@ -107,7 +107,7 @@ def read_rows(protocol: Protocol, layout: RowLayout, copy: Copy) -> Iterator[Imp
                 "",
                 Sampling(None, None, 0),
             )
-            output = Output(trial.id, ANSWER, _fill(layout.text, row, place), "")
+            output = Output(trial.id, ANSWER, _fill(layout.text, row, location), "")
             item = Answered(trial, output, Reply(output.text), cell=cells[key])
             yield trial, output, [label for reader in readers for label in _labels(reader, item)]
 

@@ -185,8 +185,8 @@ def keep_cascades(store: Store, instruments: Sequence[Instrument]) -> set[str]:
     cascades = [instrument for instrument in instruments if isinstance(instrument, Cascade)]
     for one in cascades:
         settings.keep_cascade(store, one.annotator, one.judge, one.first.settings.get("sure"))
-    before = {cascade.judge for cascade in settings.cascades(store).values()}
-    judges = before & {
+    old_judges = {cascade.judge for cascade in settings.cascades(store).values()}
+    judges = old_judges & {
         instrument.judge for instrument in instruments if isinstance(instrument, SecondJudge)
     }
     return {

@@ -44,14 +44,14 @@ def merge(runs: Sequence[Path], out: Path) -> Merged:
         raise UsageError(f"{out} is one of the runs to merge. Name another folder: --out RUN")
     _refuse_strangers(runs, out)
     with Store(out, create=True, writing=True) as store:
-        before, pictures = count_rows(store), 0
+        old_counts, pictures = count_rows(store), 0
         for run in runs:
             with Store(run) as source:
                 adopt = partial(_adopt_settings, store, source)
                 pictures += merge_rows(store, source, adopt, (injection_count.KIND,))
         injection_count.write_counts(store)
         rows = count_rows(store)
-        added = rows.since(before, pictures)
+        added = rows.since(old_counts, pictures)
         progress = settings.progress(store)
         missing = progress.planned - progress.answered
         return Merged(len(runs), rows, added, _missing(store), missing)
@@ -70,8 +70,8 @@ class _Known:
 def _refuse_strangers(runs: Sequence[Path], out: Path) -> None:
     """Raises RunMismatch if the runs do not belong to one plan, before anything is written."""
     first: _Known | None = None
-    begun = [out] if (out / "run.sqlite").is_file() else []
-    for run in (*begun, *runs):
+    old_runs = [out] if (out / "run.sqlite").is_file() else []
+    for run in (*old_runs, *runs):
         with Store(run) as store:
             if run is out and settings.shard(store):
                 raise UsageError(f"{out} is a shard itself. Name another folder: --out RUN")

@@ -52,8 +52,8 @@ def quotes(line: str) -> bool:
 
 def _short(text: str) -> str:
     line = " ".join(text.split())
-    cut = f"{line[:SHOWN_CHARACTERS]}…" if len(line) > SHOWN_CHARACTERS else line
-    return f"'{cut}'"
+    short_line = f"{line[:SHOWN_CHARACTERS]}…" if len(line) > SHOWN_CHARACTERS else line
+    return f"'{short_line}'"
 
 
 def _duration(seconds: float) -> str:

@@ -200,9 +200,9 @@ def _earlier(store: Store, name: str) -> Protocol:
     ]
     pairs = {pair for factors, _ in trials.prompts_asked(store) for pair in factors.items()}
     data = _readable(registry.declaration(name), pairs)
-    place = SourceLocation("the protocol of this run", "", data)
+    location = SourceLocation("the protocol of this run", "", data)
     files = Beside(None, {"texts.jsonl": "\n".join(rows)})
-    return load.declare(data, files, place, registry.instrument_kind)
+    return load.declare(data, files, location, registry.instrument_kind)
 
 
 def _readable(data: dict[str, Any], asked: Pairs) -> dict[str, Any]:
@@ -269,7 +269,7 @@ def _from_file(source: str, name: str) -> tuple[Protocol | None, str]:
 
 def _from_run(definition: settings.Definition) -> Protocol:
     data = definition["declared"]
-    place = SourceLocation("the protocol kept in the run", "", data)
+    location = SourceLocation("the protocol kept in the run", "", data)
     pictures = dict(definition.get("pictures", {}))
     files = Beside(None, dict(definition["files"]), pictures=pictures)
-    return load.declare(data, files, place, registry.instrument_kind, stored=True)
+    return load.declare(data, files, location, registry.instrument_kind, stored=True)

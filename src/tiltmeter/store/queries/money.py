@@ -54,8 +54,8 @@ def _of_batches(store: Store, means: dict[str, float | None]) -> list[Money]:
         if row.state == WRITTEN_OFF and row.lost:
             number = row.requests - row.billed
         if number:
-            before = sums.get((row.state, row.model), (0, 0.0))
-            sums[row.state, row.model] = before[0] + number, before[1] + row.reserved + row.lost
+            old_sums = sums.get((row.state, row.model), (0, 0.0))
+            sums[row.state, row.model] = old_sums[0] + number, old_sums[1] + row.reserved + row.lost
     return [
         Money(state, model, number, _times(means.get(model), number), most)
         for (state, model), (number, most) in sums.items()

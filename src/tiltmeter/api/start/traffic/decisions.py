@@ -65,8 +65,8 @@ class PromptDecision:
     @property
     def question(self) -> str:
         """The question to which the prompt belongs: a swap, mirrored swap or inserted name."""
-        apart = {MIRRORED: MIRRORED_QUESTION, INSERTED: " (name inserted)"}
-        return self.swap + apart.get(self.decision, "")
+        suffixes = {MIRRORED: MIRRORED_QUESTION, INSERTED: " (name inserted)"}
+        return self.swap + suffixes.get(self.decision, "")
 
 
 def joined(row: Logged) -> str:
@@ -147,18 +147,18 @@ def _decision(
 def _inserted(made: PromptDecision, text: str, insert: str, seed: int) -> PromptDecision:
     """Inserts a matched name into a prompt without a cue: as signature, or in the system prompt."""
     side = ("women", "men")[int(made.prompt, 16) % 2]  # of names that cue race
-    named = Picker(text, seed).pick(made.swap, INSERTED).names
+    names = Picker(text, seed).pick(made.swap, INSERTED).names
     keys = (
         (("younger", "women"), ("younger", "men"))
         if made.swap == "gender"
         else (("Black", side), ("White", side))
     )
     if insert == SIGNATURE:
-        texts = tuple(f"{text.rstrip()}\n\nThanks,\n{named[key]}" for key in keys)
+        texts = tuple(f"{text.rstrip()}\n\nThanks,\n{names[key]}" for key in keys)
     else:
         system, _, rest = text.partition(BETWEEN)
         texts = tuple(
-            f"{system}\n\nThe user's name is {named[key]}.".strip() + BETWEEN + rest for key in keys
+            f"{system}\n\nThe user's name is {names[key]}.".strip() + BETWEEN + rest for key in keys
         )
     return replace(made, decision=INSERTED, groups=_SIDES[made.swap], texts=(texts[0], texts[1]))
 
@@ -201,8 +201,8 @@ def changed(path: Path, decisions: Sequence[PromptDecision]) -> list[PromptDecis
         edits[row["prompt"], row["swap"]] = line, row
     result = []
     for decision in decisions:
-        place = edits.get((decision.prompt, decision.swap))
-        result.append(decision if place is None else _changed(path.name, *place, decision))
+        edit = edits.get((decision.prompt, decision.swap))
+        result.append(decision if edit is None else _changed(path.name, *edit, decision))
     return result
 
 
@@ -257,6 +257,6 @@ def summary(decisions: Sequence[PromptDecision], swaps: Sequence[str]) -> list[s
         if counts[INSERTED]:
             lines.append(f"  {counts[INSERTED]:,} without a cue: asked with a name inserted")
         elif counts[NO_CUE]:
-            more = " (--insert signature asks them with a name)" if swap in _SIDES else ""
-            lines.append(f"  {counts[NO_CUE]:,} without a cue: not asked{more}")
+            hint = " (--insert signature asks them with a name)" if swap in _SIDES else ""
+            lines.append(f"  {counts[NO_CUE]:,} without a cue: not asked{hint}")
     return lines

@@ -54,24 +54,24 @@ def prepare(file: Path, folder: Path, wishes: Wishes) -> Prepared:
     decisions = deciding.decide(
         rows, items, wishes.swaps, insert=wishes.insert or "", seed=wishes.pair_seed
     )
-    made = deciding.without_rare_groups(list(decisions))
+    chosen = deciding.without_rare_groups(list(decisions))
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     cues = folder / CUES
     if cues.exists():
-        made = deciding.changed(cues, made)
+        chosen = deciding.changed(cues, chosen)
     else:
-        deciding.write(cues, made)
+        deciding.write(cues, chosen)
     number = len(rows)
     head = f"{len(log.rows):,} prompts ({log.shape}), {len(set(items)):,} items"
     if number < len(log.rows):
         head += f"; {len(log.rows) - number:,} the same as another"
     if log.left_out:
         head += f"; {log.left_out:,} records without a question left out"
-    lines = (head, *deciding.summary(made, wishes.swaps))
-    pairs_page.write_page(folder / PAIRS, made, lines)
-    then = answers_then(rows)
-    prepared = Prepared(folder / PROTOCOL, tuple(made), log.shape, lines, then)
+    lines = (head, *deciding.summary(chosen, wishes.swaps))
+    pairs_page.write_page(folder / PAIRS, chosen, lines)
+    old_answers = answers_then(rows)
+    prepared = Prepared(folder / PROTOCOL, tuple(chosen), log.shape, lines, old_answers)
     _write_protocol(folder, prepared, wishes)
     return prepared
 
@@ -80,15 +80,15 @@ def _items(rows: Sequence[Logged], unit: str) -> list[str]:
     """Returns each prompt's item. Raises UsageError if the log lacks the unit (user or session)."""
     if unit == "prompt":
         texts = [deciding.joined(row) for row in rows]
-        return [f"p{rows[place].line:05d}" for place in near_copies(texts)]
+        return [f"p{rows[index].line:05d}" for index in near_copies(texts)]
     names = [row.user if unit == "user" else row.session for row in rows]
     if not all(names):
         raise UsageError(
             f"{sum(not name for name in names):,} of {len(names):,} records do not name their "
             f"{unit}. Add a column {unit}_id, or leave --unit out."
         )
-    places = {name: number for number, name in enumerate(dict.fromkeys(names), 1)}
-    return [f"{unit[0]}{places[name]:05d}" for name in names]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names), 1)}
+    return [f"{unit[0]}{numbers[name]:05d}" for name in names]
 
 
 def _write_protocol(folder: Path, prepared: Prepared, wishes: Wishes) -> None:

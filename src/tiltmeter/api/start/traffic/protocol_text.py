@@ -32,7 +32,7 @@ _SUBJECTS = {
 def rows(decisions: Sequence[PromptDecision]) -> list[dict[str, str]]:
     """Returns the rows of the table of prompts: one per version of each prompt to ask."""
     asked = [decision for decision in decisions if decision.asked]
-    most = max((one.texts[0].count(BETWEEN) for one in asked), default=1)
+    most_turns = max((one.texts[0].count(BETWEEN) for one in asked), default=1)
     table = []
     for one in asked:
         for group, text in zip(one.groups, one.texts, strict=True):
@@ -46,7 +46,7 @@ def rows(decisions: Sequence[PromptDecision]) -> list[dict[str, str]]:
                 "text": last,
                 "system": system,
             }
-            for number in range(1, most):
+            for number in range(1, most_turns):
                 row[f"turn_{number}"] = spoken[number - 1] if number <= len(spoken) else ""
             table.append(row)
     return table
@@ -68,8 +68,8 @@ def text(wishes: Wishes, table: Sequence[Mapping[str, str]], file: str) -> str:
     groups: dict[str, set[str]] = {}
     for row in table:
         groups.setdefault(row["swap"], set()).add(row["group"])
-    for question, named in groups.items():
-        parts += _measures(wishes, question, named)
+    for question, pairs in groups.items():
+        parts += _measures(wishes, question, pairs)
     return "\n".join(parts)
 
 

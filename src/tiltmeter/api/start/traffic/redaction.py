@@ -50,6 +50,6 @@ def _is_card(value: str) -> bool:
     """True if the digits pass the checksum of card numbers (Luhn)."""
     digits = [int(one) for one in value if one.isdigit()][::-1]
     doubled = [
-        sum(divmod(2 * digit, 10)) if place % 2 else digit for place, digit in enumerate(digits)
+        sum(divmod(2 * digit, 10)) if index % 2 else digit for index, digit in enumerate(digits)
     ]
     return sum(doubled) % 10 == 0

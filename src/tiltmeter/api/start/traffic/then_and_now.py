@@ -62,12 +62,12 @@ def _gap(then: str, today: Sequence[str]) -> float:
 
 def _sentence(subject: str, gaps: Sequence[float]) -> str:
     mean = pooled_mean(sums=np.array(gaps), n=np.ones(len(gaps)))
-    ends = numerals.interval(mean.low, mean.high, "share")
+    span = numerals.interval(mean.low, mean.high, "share")
     among = f"those of {subject} today than these are to one another"
     text = f"{len(gaps):,} prompts were asked as the log has them: its answers are"
     if mean.high is not None and mean.high < 0:
         return (
-            f"{text} less like {among} (likeness {numerals.share(mean.value)} {ends}). The log is "
+            f"{text} less like {among} (likeness {numerals.share(mean.value)} {span}). The log is "
             "of another system, version or setting, and nothing here speaks of it."
         )
-    return f"{text} not shown to be less like {among} (likeness {ends})."
+    return f"{text} not shown to be less like {among} (likeness {span})."
