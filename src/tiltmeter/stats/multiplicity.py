@@ -133,11 +133,11 @@ def nested(*, p: Iterable[tuple[Hashable, float | None]]) -> Family:
     for place, (claim, value) in enumerate(pairs):
         if value is not None and not math.isnan(value):
             claims.setdefault(claim, []).append(place)
-    inside = {claim: holm(p=[pairs[i][1] for i in places]) for claim, places in claims.items()}
-    adjusted_claims = holm(p=[min(p for p in cells if p is not None) for cells in inside.values()])
+    within = {claim: holm(p=[pairs[i][1] for i in places]) for claim, places in claims.items()}
+    adjusted_claims = holm(p=[min(p for p in cells if p is not None) for cells in within.values()])
     adjusted: list[float | None] = [None] * len(pairs)
     for (claim, places), outer in zip(claims.items(), adjusted_claims, strict=True):
-        for place, cell in zip(places, inside[claim], strict=True):
+        for place, cell in zip(places, within[claim], strict=True):
             is_alone = len(places) == 1
             adjusted[place] = outer if is_alone or cell is None else min(1.0, cell * len(claims))
     return Family(tuple(adjusted), sum(map(len, claims.values())), "holm")

@@ -65,13 +65,13 @@ def common_items(
         shared_ids = set.intersection(
             *({shared.get(i, i) for i in cut.items} for cut in known_cuts)
         )
-        full = set.intersection(
+        answered = set.intersection(
             *({shared.get(i, i) for i in _counting(cut, measure)} for cut in known_cuts)
         )
         levels = [level for _, level in key]
         asked += [(*levels, item) for item in items if shared.get(item, item) in shared_ids]
-        counted += [(*levels, item) for item in items if shared.get(item, item) in full]
-        alone[key], unanswered[key] = len(ids) - len(shared_ids), len(shared_ids) - len(full)
+        counted += [(*levels, item) for item in items if shared.get(item, item) in answered]
+        alone[key], unanswered[key] = len(ids) - len(shared_ids), len(shared_ids) - len(answered)
     pair = [_keep(tables, by, places) for places in (asked, counted)]
     return CommonItems(pair[0], pair[1], by, alone, unanswered)
 

@@ -139,9 +139,9 @@ def _set_up(stores: Sequence[Store], protocols: Sequence[Protocol]) -> Iterator[
     settings = [made_with(*one) for one in zip(stores, protocols, strict=True)]
     diffs = [difference for later in settings[1:] for difference in differences(settings[0], later)]
     for fact in dict.fromkeys(one.what for one in diffs):
-        alike = [one for one in diffs if one.what == fact]
-        after = " or ".join(dict.fromkeys(one.after or "none" for one in alike))
-        yield alike[0]._replace(after=after)
+        same_fact = [one for one in diffs if one.what == fact]
+        after = " or ".join(dict.fromkeys(one.after or "none" for one in same_fact))
+        yield same_fact[0]._replace(after=after)
 
 
 def refuse_twice(stores: Sequence[Store]) -> None:
@@ -279,14 +279,14 @@ def pair_warnings(pair: RunPair) -> Iterator[str]:
         first.store, second.store, (f"in {first.name}", f"in {second.name}")
     )
     for part, other in ((first, second), (second, first)):
-        alone = [stratum_text(stratum) for stratum in part.tables if stratum not in other.tables]
+        unshared = [stratum_text(stratum) for stratum in part.tables if stratum not in other.tables]
         if looks_price(part.store, part.subject, {})[0] > 1:
             yield (
                 f"{part.name} stopped early: p of each difference and its interval allow for its "
                 "looks, and none is called equivalent"
             )
-        if alone:
-            yield f"{part.name} alone has {'; '.join(alone)}: not compared with {other.name}"
+        if unshared:
+            yield f"{part.name} alone has {'; '.join(unshared)}: not compared with {other.name}"
 
 
 def left_out(protocol: Protocol) -> Iterator[str]:

@@ -110,14 +110,14 @@ def _headline(found: Comparison, rows: Sequence[ComparisonRow], lead: Comparison
     if set(words) == {Word.EQUIVALENT}:
         largest = max(rows, key=lambda row: abs(row.estimate.value or 0.0))
         margin = amount_of_margin(largest.margin, largest.estimate.unit)
-        same = change_of(found, largest).between(margin)
-        return f"{same} {f'So in all {len(rows)} comparisons.' if len(rows) > 1 else ''}".strip()
+        text = change_of(found, largest).between(margin)
+        return f"{text} {f'So in all {len(rows)} comparisons.' if len(rows) > 1 else ''}".strip()
     if lead.claim.word not in NONE:
-        return _open(change, lead.claim.word)
+        return _unsettled(change, lead.claim.word)
     return _no_difference(change, rows)
 
 
-def _open(change: Change, word: Word) -> str:
+def _unsettled(change: Change, word: Word) -> str:
     """Writes both values of an unsettled change, and the reason why it is unsettled."""
     sentence, (head, mark, values) = change.between(), change.between().partition(":")
     start = f"the {head[4:]}" if head.startswith("The ") else head
@@ -194,11 +194,11 @@ def adjusted(row: Estimate | Verdict) -> str:
 def set_up_text(changes: Sequence[Difference]) -> Iterator[str]:
     """Writes, in one sentence, the other recorded differences between the runs."""
     facts = [_set_up_change(one) for one in changes if not _is_between_simulated_models(one)]
-    more = (
+    omitted = (
         f" and {count_of(len(facts) - MOST_NAMED, 'thing')} more" if len(facts) > MOST_NAMED else ""
     )
     if facts:
-        yield f"What else differs: {'; '.join(facts[:MOST_NAMED])}{more}."
+        yield f"What else differs: {'; '.join(facts[:MOST_NAMED])}{omitted}."
     elif any(one.what == "model" for one in changes):
         yield "Of what the runs record, only the simulated model differs."
     else:

@@ -263,9 +263,9 @@ def as_one_family(protocols: Sequence[Protocol]) -> Protocol:
 
 def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[HistoryLine]:
     """Yields one line per headline number: one measure, set of levels, model and annotator."""
-    every = [[*run.verdicts] for run in runs]
-    has_several_models = any(len({one.subject for one in group}) > 1 for group in every)
-    has_several_annotators = any(_several_annotators(group) for group in every)
+    by_run = [[*run.verdicts] for run in runs]
+    has_several_models = any(len({one.subject for one in group}) > 1 for group in by_run)
+    has_several_annotators = any(_several_annotators(group) for group in by_run)
 
     def key(one: Verdict) -> Key:
         levels = held_of(one)
@@ -277,7 +277,7 @@ def _lines(runs: Sequence[OpenRun], steps: Sequence[HistoryStep]) -> Iterator[Hi
             tuple(sorted(levels.items())),
         )
 
-    values = [{key(one): one for one in group} for group in every]
+    values = [{key(one): one for one in group} for group in by_run]
     verdicts = [{key(verdict): verdict for verdict in step.verdicts} for step in steps]
     for line_key in dict.fromkeys(one for group in values for one in group):
         subject, _, measure, condition, contrast = line_key

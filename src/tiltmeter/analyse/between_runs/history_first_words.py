@@ -39,16 +39,16 @@ def _headline(found: History, names: Mapping[str, str]) -> str:
         sentence = weakened(_change(found, last, lead, names).over_time(), lead)
         is_like_these = lead.population.get("cue_words") == "like these"
         suffix = ", over words and items like these" if is_like_these else ""
-        return f"{sentence} in the {_nth(last.second)} run{suffix}{_around(compared, last)}"
+        return f"{sentence} in the {_nth(last.second)} run{suffix}{_headline_end(compared, last)}"
     since = found.since_first
     if since and since.told:
         lead = _lead(since.told)
         sentence = weakened(_change(found, since, lead, names).over_time(), lead)
         return f"{sentence} between the first run and the last; no single step shows it."
-    return _none(found, compared, names)
+    return _no_change(found, compared, names)
 
 
-def _around(compared: Sequence[HistoryStep], last: HistoryStep) -> str:
+def _headline_end(compared: Sequence[HistoryStep], last: HistoryStep) -> str:
     """Ends a headline: whether other steps changed, and how many numbers changed in step `last`."""
     others = [step for step in compared if step is not last and step.first < last.first]
     before = sum(bool(step.told) for step in others)
@@ -67,7 +67,7 @@ def _around(compared: Sequence[HistoryStep], last: HistoryStep) -> str:
     return end
 
 
-def _none(found: History, compared: Sequence[HistoryStep], names: Mapping[str, str]) -> str:
+def _no_change(found: History, compared: Sequence[HistoryStep], names: Mapping[str, str]) -> str:
     """Writes that no change was found, with the first and last values."""
     verdicts = [one for step in compared for one in step.verdicts]
     runs = count_of(len(found.runs), "run")

@@ -64,23 +64,23 @@ class JoinedRuns:
         first, second = self.pairing.names
         contrast = {"factor": RUN, "level": second, "baseline": first}
         spec = replace(self.measure, kind="difference", contrast=contrast, null=0.0, unit="share")
-        joined = self.pairing.join(items.counted)
-        values = dict(_shares_by_run(joined, spec, self.by, self.pairing.names))
-        every = list(shares.difference(joined, spec, self.by))
-        beside, groups_asked = every, values
+        joined_table = self.pairing.join(items.counted)
+        values = dict(_shares_by_run(joined_table, spec, self.by, self.pairing.names))
+        rows = list(shares.difference(joined_table, spec, self.by))
+        asked_rows, groups_asked = rows, values
         if self.measure.headline and items.some_unanswered:
-            asked = self.pairing.join(items.asked)
-            beside = list(shares.difference(asked, spec, self.by))
-            groups_asked = dict(_shares_by_run(asked, spec, self.by, self.pairing.names))
+            asked_table = self.pairing.join(items.asked)
+            asked_rows = list(shares.difference(asked_table, spec, self.by))
+            groups_asked = dict(_shares_by_run(asked_table, spec, self.by, self.pairing.names))
         sides_by_place = cache(
             lambda: [corrected_rows.sides(table, self.measure, self.by) for table in items.counted]
         )
-        for row in every:
+        for row in rows:
             groups = values.get(_condition_key(row))
             if row.measure != spec.name or groups is None:
                 continue
             if row.clusters == 1:
-                if few_items(joined.protocol) and joined.drawn:
+                if few_items(joined_table.protocol) and joined_table.drawn:
                     yield self._of_outputs(row, groups)
                 continue
             about = {name: level for name, level in row.condition.items() if name not in self.by}
@@ -88,7 +88,7 @@ class JoinedRuns:
             row = replace(row, note=join_notes(row.note, items.note(row.condition)) or "")
             yield self._test_equivalence(row, _ratios(groups))
             for other in (
-                other for other in beside if _condition_key(other) == _condition_key(row)
+                other for other in asked_rows if _condition_key(other) == _condition_key(row)
             ):
                 if other.measure in (spec.name + BOUNDS, spec.name + MISSING):
                     is_missing = other.measure == spec.name + MISSING
@@ -104,12 +104,12 @@ class JoinedRuns:
             (round(float(group.hits.sum())), round(float(group.among.sum())))
             for group in groups.values()
         )
-        narrow = independent.difference(
+        interval = independent.difference(
             successes_a=xb, n_a=nb, successes_b=xa, n_b=na, confidence=NARROW
         )
         is_within = None
-        if narrow.low is not None and narrow.high is not None:
-            is_within = -self.pairing.margin < narrow.low and narrow.high < self.pairing.margin
+        if interval.low is not None and interval.high is not None:
+            is_within = -self.pairing.margin < interval.low and interval.high < self.pairing.margin
         plain = replace(row, outcomes={}, clusters=None)
         return self.pairing.row(plain, _ratios(groups), is_within)
 
@@ -211,14 +211,14 @@ class JoinedRuns:
         if chosen is None:
             yield self._uncorrected(row, "too little gold of a class in one of the runs")
             return
-        sides, is_random, alike = chosen
+        sides, is_random, remark = chosen
         result = correct(sides[::-1], Side({}), sense, is_random)
         if result.name == "none":
             yield self._uncorrected(row, result.note)
             return
         values = [correct((side,), Side({}), sense, is_random).found.value for side in sides]
         corrected = corrected_rows.corrected_row(row, result, 0.0)
-        corrected = replace(corrected, note=join_notes(result.note, alike) or "")
+        corrected = replace(corrected, note=join_notes(result.note, remark) or "")
         yield self._test_equivalence(corrected, (values[0], values[1]))
 
     def _uncorrected(self, row: Estimate, reason: str) -> ComparisonRow:

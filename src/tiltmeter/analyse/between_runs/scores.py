@@ -95,7 +95,7 @@ class ScorePair:
         compared = [cell.compared(places) for cell in cells]
         difference = score_difference(cells=compared, score=score)
         one = difference.difference
-        alone = ", ".join(sorted({name for cell in cells for name in cell.alone}))
+        unshared = ", ".join(sorted({name for cell in cells for name in cell.alone}))
         unit = "concentration" if score == "level" else "bits"
         estimate = with_shuffled(
             row_of(self.measure, condition, unit=unit),
@@ -104,7 +104,7 @@ class ScorePair:
             clusters=difference.cells,
             note=join_notes(
                 None if score == "level" else "plug-in divergences",
-                f"without attributes that one of the two lacks: {alone}" if alone else None,
+                f"without attributes that one of the two lacks: {unshared}" if unshared else None,
                 one.note,
             )
             or "",

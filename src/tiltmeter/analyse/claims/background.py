@@ -195,9 +195,9 @@ def _sure_gap(gap: Interval) -> float:
 def _levels(spec: MeasureSpec, pairs: Sequence[GoldPair]) -> dict[str, list[GoldPair]]:
     """Returns {level that a claim compares: its gold}; {"": all gold} if it compares no levels."""
     contrast = spec.contrast or {}
-    named = [contrast[name] for name in ("level", "baseline") if name in contrast]
+    compared = [contrast[name] for name in ("level", "baseline") if name in contrast]
     levels = {
-        name: [p for p in pairs if p.factors.get(contrast["factor"]) == name] for name in named
+        name: [p for p in pairs if p.factors.get(contrast["factor"]) == name] for name in compared
     }
     return {name: group for name, group in levels.items() if group} or {"": list(pairs)}
 

@@ -61,9 +61,9 @@ def gather(
     for row in rows:
         by_stratum.setdefault(families.stratum(protocol, row), []).append(row)
     leads = families.headline(protocol, rows)
-    alike = _levels_by_claim(leads)
+    levels = _levels_by_claim(leads)
     specs = {spec.name: spec for spec, _ in leads}
-    kin = {name: _kin(spec, by_stratum) for name, spec in specs.items()}
+    kin = {name: _related(spec, by_stratum) for name, spec in specs.items()}
     labels = short_names([row.subject for row in rows], named)
     uncued = cues_not_asked(protocol)
     among = {key: StratumRows(rows_of) for key, rows_of in by_stratum.items()}
@@ -89,7 +89,7 @@ def gather(
             bounds=of[BOUNDS],
             missing=of[MISSING],
             uncorrected=corrected.note if corrected is not None and not is_usable else "",
-            about=_about(raw, alike[spec.name]),
+            about=_about(raw, levels[spec.name]),
             parts=tuple(_parts(protocol, spec, raw, kin[spec.name][stratum])),
             nuisances=nuisances,
             interactions=tuple(_interactions(protocol, spec, raw, own_rows.of_measure)),
@@ -104,7 +104,7 @@ def gather(
                 shift,
                 _highest(nuisances),
             )
-            | _left_open(of[BOUNDS], of[MISSING]),
+            | _open_shares(of[BOUNDS], of[MISSING]),
             nouns=populations.nouns(protocol, spec),
             sides=_sides(row, shift),
             matters=protocol.matters / 100,
@@ -124,16 +124,16 @@ def _highest(nuisances: Iterable[tuple[str, Estimate, Mapping[str, float]]]) -> 
     return {name: max(levels, key=levels.__getitem__) for name, _, levels in nuisances if levels}
 
 
-def _left_open(bounds: Estimate | None, missing: Estimate | None) -> dict[str, str]:
+def _open_shares(bounds: Estimate | None, missing: Estimate | None) -> dict[str, str]:
     """Computes the shares outside the denominator at a level and at its baseline: the bounds are as
     wide as the sum of both shares, and `missing` is their difference.
     """
     if bounds is None or missing is None or None in (bounds.low, bounds.high, missing.value):
         return {}
-    both, more = (bounds.high or 0.0) - (bounds.low or 0.0), missing.value or 0.0
+    total, gap = (bounds.high or 0.0) - (bounds.low or 0.0), missing.value or 0.0
     return {
-        "open_at_level": numerals.percent(max(0.0, round((both + more) / 2, 9))),
-        "open_at_baseline": numerals.percent(max(0.0, round((both - more) / 2, 9))),
+        "open_at_level": numerals.percent(max(0.0, round((total + gap) / 2, 9))),
+        "open_at_baseline": numerals.percent(max(0.0, round((total - gap) / 2, 9))),
     }
 
 
@@ -182,7 +182,7 @@ def _about(raw: Estimate, levels: Sequence[Mapping[str, set[str | None]]]) -> st
     )
 
 
-def _kin(
+def _related(
     spec: MeasureSpec, by_stratum: Mapping[families.Key, Sequence[Estimate]]
 ) -> dict[families.Key, list[Estimate]]:
     """Lists, by stratum, the tested rows that may describe parts of a claim of this measure."""

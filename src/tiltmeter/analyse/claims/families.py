@@ -87,8 +87,8 @@ def hypothesis(spec: MeasureSpec | None, row: Estimate) -> Key:
     kind, null = spec.kind, spec.null
     if kind == "odds" and null is not None:
         kind, null = "share", null / (1 + null)
-    counted = (spec.attribute, spec.values, spec.among, spec.without, spec.per)
-    return (kind, null, *counted, tuple(spec.where.items()), *place)
+    share_key = (spec.attribute, spec.values, spec.among, spec.without, spec.per)
+    return (kind, null, *share_key, tuple(spec.where.items()), *place)
 
 
 def most_claims(protocol: Protocol, strata: int) -> int:
@@ -127,9 +127,9 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
         is_corrected = row.measure != name
         if row.p is None or (not is_corrected and row.key in replaced):
             continue
-        leads = row.key in first or (is_corrected and uncorrected_key(row) in keys)
+        is_lead = row.key in first or (is_corrected and uncorrected_key(row) in keys)
         theme = (spec.family or spec.nuisance) if spec else ""
-        family = (HEADLINE, theme) if leads else (theme or name, "")
+        family = (HEADLINE, theme) if is_lead else (theme or name, "")
         members.setdefault(family, {}).setdefault(hypothesis(spec, row), []).append(place)
     _join_equal_claims(members)
     adjusted = list(rows)
@@ -210,9 +210,9 @@ def _cells_by_claim(
             key = (row.subject, *place, tuple(spec.where.items()))
             attributes.setdefault(key, set()).add(spec.attribute)
         keys.append(key)
-    joined = {key for key, names in attributes.items() if len(names) > 1}
+    joint_keys = {key for key, names in attributes.items() if len(names) > 1}
     return [
-        (key if key in joined else hypothesis, made[places[0]].p)
+        (key if key in joint_keys else hypothesis, made[places[0]].p)
         for key, (hypothesis, places) in zip(keys, claims.items(), strict=True)
     ]
 

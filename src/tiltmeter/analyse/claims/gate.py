@@ -232,9 +232,9 @@ def _interval(claim: Verdict) -> tuple[float, float] | None:
 def _decide(
     gate: Gate, claim: Verdict, margin: float, name: gate_lines.Name, cost: Cost | None
 ) -> ClaimAtGate:
-    inner = _interval(claim)
-    reach = _reach(claim, inner)
-    if reach is not None and max(reach) < margin and claim.word is not Word.JUDGE_REFUTED:
+    ends = _interval(claim)
+    distances = _reach(claim, ends)
+    if distances is not None and max(distances) < margin and claim.word is not Word.JUDGE_REFUTED:
         decision = Decision.PASS
     elif ("tilt" in gate.fail_on and claim.word is Word.TILT) or (
         "margin" in gate.fail_on and _lies_beyond(claim, margin)
@@ -242,9 +242,9 @@ def _decide(
         decision = Decision.FAIL
     else:
         decision = Decision.NOT_ENOUGH_DATA
-    line = gate_lines.measured(claim, name, inner, margin, tilts=decision is Decision.FAIL)
-    hint = _calls_needed(claim, inner, margin, cost) if decision is Decision.NOT_ENOUGH_DATA else ""
-    return ClaimAtGate(claim, decision, max(reach or (math.inf,)) / margin, line, hint)
+    line = gate_lines.measured(claim, name, ends, margin, tilts=decision is Decision.FAIL)
+    hint = _calls_needed(claim, ends, margin, cost) if decision is Decision.NOT_ENOUGH_DATA else ""
+    return ClaimAtGate(claim, decision, max(distances or (math.inf,)) / margin, line, hint)
 
 
 def _reach(claim: Verdict, interval: tuple[float, float] | None) -> tuple[float, float] | None:
@@ -263,9 +263,9 @@ def _reach(claim: Verdict, interval: tuple[float, float] | None) -> tuple[float,
 def _lies_beyond(claim: Verdict, margin: float) -> bool:
     if claim.low is None or claim.high is None or claim.reference is None:
         return False
-    reach = _reach(claim, (claim.low, claim.high))
+    distances = _reach(claim, (claim.low, claim.high))
     is_outside = not claim.low <= claim.reference <= claim.high
-    return reach is not None and is_outside and min(reach) > margin
+    return distances is not None and is_outside and min(distances) > margin
 
 
 def _calls_needed(

@@ -96,8 +96,8 @@ def _signed(value: float, places: int) -> str:
 
 def _margin(claim: Verdict, margin: float) -> str:
     if claim.unit == "share":
-        even = f" around {numerals.percent(claim.reference)}" if claim.reference else ""
-        return f"{numerals.points(margin)}{even}"
+        null = f" around {numerals.percent(claim.reference)}" if claim.reference else ""
+        return f"{numerals.points(margin)}{null}"
     if claim.unit in RATIOS:
         return f"{100 * (margin - 1):g} %"
     return f"{margin:g} {claim.unit}".strip()

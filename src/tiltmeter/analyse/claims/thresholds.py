@@ -57,7 +57,7 @@ class Outcome:
             f"{name}: {level}"
             for name, level in (*row.condition.items(), *(row.contrast or {}).items())
         )
-        kind = "" if row.correction == "none" else f", {row.correction}"
+        correction = "" if row.correction == "none" else f", {row.correction}"
         number = "not measured" if row.value is None else f"{row.value:.3f}"
         ends = (
             f" [{self.low:.3f}, {self.high:.3f}]"
@@ -71,7 +71,7 @@ class Outcome:
         ]
         return (
             f"{self.threshold.in_words}: {words} for {row.subject} by {row.instrument} ({about}): "
-            f"{number}{ends}{kind}{reason}"
+            f"{number}{ends}{correction}{reason}"
         )
 
 
@@ -131,12 +131,12 @@ def _outcome(threshold: Threshold, row: Estimate, rows: int, claim: Verdict | No
     if claim is not None and verdicts.is_open(claim):
         return Outcome(threshold, row, "inconclusive", low, high, claim.sentence)
     outcome = _by_interval(threshold, row, (low, high))
-    if outcome.word == "shown" and claim is not None and _says_more(threshold, claim):
+    if outcome.word == "shown" and claim is not None and _contradicts(threshold, claim):
         return replace(outcome, word="inconclusive", open=claim.sentence)
     return outcome
 
 
-def _says_more(threshold: Threshold, claim: Verdict) -> bool:
+def _contradicts(threshold: Threshold, claim: Verdict) -> bool:
     """True if the bound excludes the null value although the claim's verdict is not a tilt."""
     reference = claim.reference
     if claim.p is None or reference is None or claim.word == Word.TILT:
@@ -203,8 +203,8 @@ def at_confidence(
         low, high = ((end / row.value) ** factor for end in (row.low, row.high))
         return row.value * low, row.value * high
     low, high = (row.value + factor * (end - row.value) for end in (row.low, row.high))
-    least = -1.0 if row.contrast else 0.0
-    return (max(low, least), min(high, 1.0)) if row.unit == "share" else (low, high)
+    minimum = -1.0 if row.contrast else 0.0
+    return (max(low, minimum), min(high, 1.0)) if row.unit == "share" else (low, high)
 
 
 def _quantile(probability: float, df: float) -> float:

@@ -124,11 +124,11 @@ def judge(claim: Claim, background: Background) -> Verdict:
     reversals = list(reversing_cautions(claim)) if has_null else []
     people = "" if of_judge.refuted else labels_of_people.disagree(claim, of_judge)
     gold_note = "" if people and row.voices else _scarce_gold(claim, of_judge)
-    alone = "" if gold_note else people
+    one_person = "" if gold_note else people
     has_few_items = _too_few_items(row, spec.null)
-    cut = cut_replies.share_of(row, background.cut)
-    much_cut = cut_replies.sentence(cut) if cut > cut_replies.MUCH else ""
-    word = _word(claim, of_judge, reversals, gold_note or has_few_items or alone or much_cut)
+    cut_share = cut_replies.share_of(row, background.cut)
+    much_cut = cut_replies.sentence(cut_share) if cut_share > cut_replies.MUCH else ""
+    word = _word(claim, of_judge, reversals, gold_note or has_few_items or one_person or much_cut)
     items = sentences.items_differ(spec, row) if word.record.items and items_differ(row) else ""
     first = [
         *_told((CautionKind.JUDGE_REFUTED, of_judge.refuted)),
@@ -136,16 +136,16 @@ def judge(claim: Claim, background: Background) -> Verdict:
         *_told(
             (CautionKind.GOLD_SCARCE, gold_note),
             (CautionKind.TOO_FEW_ITEMS, has_few_items),
-            (CautionKind.ONE_ANNOTATOR, alone),
+            (CautionKind.ONE_ANNOTATOR, one_person),
             (CautionKind.MUCH_CUT, much_cut),
             (CautionKind.ITEMS_DIFFER, items),
         ),
     ]
-    rest = further_cautions(claim, first, of_judge)
-    cautions = (*first, *rest, *_plan_cautions(background, row))
-    if cut_replies.SOME < cut <= cut_replies.MUCH:
-        cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut)))
-    open_ = [text for text in (gold_note, has_few_items, alone, much_cut) if text]
+    further = further_cautions(claim, first, of_judge)
+    cautions = (*first, *further, *_plan_cautions(background, row))
+    if cut_replies.SOME < cut_share <= cut_replies.MUCH:
+        cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut_share)))
+    open_ = [text for text in (gold_note, has_few_items, one_person, much_cut) if text]
     reasons = _reasons(claim, word, open_, [caution.text for caution in reversals], items)
     is_joined = row.instrument in background.cascades
     facts = _facts(claim, word, cautions, of_judge.refuted, joined=is_joined)
@@ -245,12 +245,12 @@ def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
         sides = 1 if claim.spec.contrast is None else 2
         missing = 2 * FEW_GOLD * sides - known.labels
         return sentences.scarce_gold(known.labels, missing, claim.uncorrected)
-    half, least = _half_width(row), _half_width(raw)
+    half_width, raw_half = _half_width(row), _half_width(raw)
     difference = abs((raw.value or 0.0) - null)
-    if test_word(row, null) == Word.TILT or half < difference:
+    if test_word(row, null) == Word.TILT or half_width < difference:
         return ""
     needed = youden.gold_needed(
-        half_width=half, least_half_width=least, difference=difference, labels=known.labels
+        half_width=half_width, least_half_width=raw_half, difference=difference, labels=known.labels
     )
     return sentences.scarce_gold(known.labels, needed)
 

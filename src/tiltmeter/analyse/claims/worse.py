@@ -71,14 +71,14 @@ def _decide(
     before = np.array([earlier_claim[item] for item in items])
     after = np.array([now[item] for item in items])
     worsening = _side(before, after) * (after - before)
-    moved, inner = _mean(worsening, 1 - 0.05 / number), _mean(worsening, 0.90)
+    moved, inner_row = _mean(worsening, 1 - 0.05 / number), _mean(worsening, 0.90)
     value = moved.value or 0.0
     low = value if moved.low is None else moved.low
     high = value if moved.high is None else moved.high
-    reach = value if inner.high is None else inner.high
+    upper = value if inner_row.high is None else inner_row.high
     if low > margin:
         decision = Decision.WORSE
-    elif reach < margin:
+    elif upper < margin:
         decision = Decision.PASS
     else:
         decision = Decision.NOT_ENOUGH_DATA
@@ -90,7 +90,7 @@ def _decide(
         f"{_in_words(high, claim)}; {numerals.count(len(items))} {nouns}); allowed are "
         f"{_in_words(margin, claim)}."
     )
-    return ClaimAtGate(claim, decision, max(reach, 0.0) / margin, line)
+    return ClaimAtGate(claim, decision, max(upper, 0.0) / margin, line)
 
 
 def _side(before: Floats, after: Floats) -> float:

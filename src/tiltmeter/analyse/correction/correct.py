@@ -86,9 +86,9 @@ def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> R
     if has_enough:
         return _result(_correct_shares(sums, golds), "rogan-gladen", others)
     if len(sides) > 1:
-        empty = Interval(None, None, None, "not corrected")
+        no_result = Interval(None, None, None, "not corrected")
         return Result(
-            empty,
+            no_result,
             "none",
             "too little gold in one of the two conditions: with the same errors in both a gap that "
             "the judge makes would stay"
@@ -96,8 +96,8 @@ def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> R
             else "no gold",
         )
     ((x, n),) = sums
-    alike = correction.rogan_gladen(said=x, n=n, gold=_confusion(whole, sense, places))
-    return _result(alike, "rogan-gladen", join_notes(ALIKE, others))
+    estimate = correction.rogan_gladen(said=x, n=n, gold=_confusion(whole, sense, places))
+    return _result(estimate, "rogan-gladen", join_notes(ALIKE, others))
 
 
 def _has_others(side: Side, sense: Sense) -> bool:

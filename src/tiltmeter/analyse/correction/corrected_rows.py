@@ -189,12 +189,12 @@ def with_errors_of(
     """
     if all(enough_gold(side, sense, random) for side in sides):
         return [*sides], random, ""
-    joined = [
+    pooled_sides = [
         Side(side.said, whole.weighted, whole.labels)
         for side, whole in zip(sides, wholes, strict=True)
     ]
-    has_enough = all(enough_gold(side, sense, False) for side in joined)
-    return (joined, False, ALIKE) if has_enough else None
+    has_enough = all(enough_gold(side, sense, False) for side in pooled_sides)
+    return (pooled_sides, False, ALIKE) if has_enough else None
 
 
 def _names(row: Estimate, measure: MeasureSpec) -> tuple[str, ...]:

@@ -99,10 +99,10 @@ def _shift(made: Powered, by: float, least: float) -> Powered:
     if row.value is None:
         return made
     value = by + row.value
-    cut = min(max(value, least), 1.0)
+    clipped = min(max(value, least), 1.0)
     low, high = (
         None if end is None else min(max(by + end, least), 1.0) for end in (row.low, row.high)
     )
-    note = join_notes(f"cut from {value:.3f}" if cut != value else None, row.note)
-    shifted: Interval = replace(row, value=cut, low=low, high=high, method=METHOD, note=note)
-    return replace(made, corrected=shifted, clipped=cut != value)
+    note = join_notes(f"cut from {value:.3f}" if clipped != value else None, row.note)
+    shifted: Interval = replace(row, value=clipped, low=low, high=high, method=METHOD, note=note)
+    return replace(made, corrected=shifted, clipped=clipped != value)

@@ -47,9 +47,9 @@ def with_voices(
     lows = [one.low for one in rows if one.low is not None]
     highs = [one.high for one in rows if one.high is not None]
     low, high = min(lows, default=None), max(highs, default=None)
-    apart = weakest if row.value is None else row
+    base_row = weakest if row.value is None else row
     return replace(
-        _with_largest_p(apart, rows, 1.0), low=low, high=high, p=1.0, voices=usable_voices
+        _with_largest_p(base_row, rows, 1.0), low=low, high=high, p=1.0, voices=usable_voices
     )
 
 

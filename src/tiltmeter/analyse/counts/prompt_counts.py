@@ -103,9 +103,9 @@ def _with_sums(rows: pl.DataFrame, measure: MeasureSpec, values: Sequence[str]) 
             sums=number * weight, squares=number**2 * weight, among=weight
         )
     hits = pl.when(value.is_in(list(values))).then(weight).otherwise(0.0)
-    inside = value.is_in(list(measure.among)) if measure.among else pl.lit(True)
+    is_counted = value.is_in(list(measure.among)) if measure.among else pl.lit(True)
     return of_attribute.with_columns(
-        sums=hits, squares=hits, among=pl.when(inside).then(weight).otherwise(0.0)
+        sums=hits, squares=hits, among=pl.when(is_counted).then(weight).otherwise(0.0)
     )
 
 

@@ -21,14 +21,14 @@ SHARED = "shared"
 def spread_shared(frame: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
     """Copies the labels of a shared cell to each item that shares it and has prompts of its own."""
     is_shared = pl.col(protocol.item).str.contains(SEVERAL, literal=True)
-    rows, alone = frame.filter(is_shared), frame.filter(~is_shared)
+    rows, unshared = frame.filter(is_shared), frame.filter(~is_shared)
     if rows.is_empty():
         return frame
     item = protocol.item
     rows = rows.with_columns(pl.col(item).alias(SHARED), pl.col(item).str.split(SEVERAL)).explode(
         item
     )
-    asked = alone.select("subject", item).unique()
+    asked = unshared.select("subject", item).unique()
     rows = rows.join(asked, on=["subject", item], how="semi", maintain_order="left")
     names = [name for name in protocol.factors if name in frame.columns and name != item]
     for name, levels in _only_levels(protocol, names).items():
@@ -38,7 +38,7 @@ def spread_shared(frame: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
         joined = rows.join(shared, on=item, how="left", maintain_order="left")
         rows = joined.with_columns(pl.coalesce("own", name).alias(name)).drop("own")
     return pl.concat(
-        [alone.with_columns(pl.lit("").alias(SHARED)), rows.select(*frame.columns, SHARED)]
+        [unshared.with_columns(pl.lit("").alias(SHARED)), rows.select(*frame.columns, SHARED)]
     )
 
 

@@ -55,10 +55,10 @@ class OutputGroup(Sequence[Values]):
 
     def column(self, attribute: str) -> AttributeColumn:
         """Returns one attribute's values over all outputs; reads the outputs only once."""
-        read = self._columns.get(attribute)
-        if read is None:
-            read = self._columns[attribute] = self._read(attribute)
-        return read
+        cached = self._columns.get(attribute)
+        if cached is None:
+            cached = self._columns[attribute] = self._read(attribute)
+        return cached
 
     def _read(self, attribute: str) -> AttributeColumn:
         labels = [output.get(attribute, NONE) for output in self._outputs]

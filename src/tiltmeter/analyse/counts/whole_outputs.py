@@ -119,10 +119,10 @@ def _places_by_annotator(
 ) -> list[tuple[str, list[tuple[str, int]]]]:
     """Decodes two JSON arrays of words' numbers into [(annotator, [(attribute, index)])]."""
     lists = [[words[one] for one in json.loads(text)] for text in (annotators, attributes)]
-    named = zip(*lists, count(), strict=False)
+    triples = zip(*lists, count(), strict=False)
     return [
         (annotator, [(attribute, place) for _, attribute, place in group])
-        for annotator, group in groupby(sorted(named), itemgetter(0))
+        for annotator, group in groupby(sorted(triples), itemgetter(0))
     ]
 
 
@@ -267,8 +267,8 @@ def _split(
         of = {"subject": stratum[0], **condition}
         belongs = [one for one in found.lists.get(stratum[1], ()) if one.belongs(of)]
         occurring = dict.fromkeys(name for one in outputs_by_levels[key] for name in one.values)
-        named = [*(one.name for one in belongs if one.name in occurring), *sorted(occurring)]
-        attributes = [name for name in dict.fromkeys(named) if name not in measure.without]
+        ordered = [*(one.name for one in belongs if one.name in occurring), *sorted(occurring)]
+        attributes = [name for name in dict.fromkeys(ordered) if name not in measure.without]
         background = {one.name for one in belongs if one.part == "background"}
         background |= {name for name in attributes if name.startswith("background")}
         yield BaseAndGroups(
@@ -291,8 +291,8 @@ def notes(
     found: Permuted, sides: Sequence[Sequence[Values]], names: Sequence[str], attribute: str = ""
 ) -> str:
     """Explains why a number is missing or weak: empty or small groups, outputs without a value."""
-    empty = [name for name, side in zip(names, sides, strict=True) if not side]
-    small = [
+    empty_sides = [name for name, side in zip(names, sides, strict=True) if not side]
+    small_sides = [
         f"{name} ({len(side)})"
         for name, side in zip(names, sides, strict=True)
         if 0 < len(side) < FEW_OUTPUTS
@@ -301,10 +301,10 @@ def notes(
     unmeasured = total - int(count_with_value(sides, attribute)) if attribute else 0
     return (
         join_notes(
-            f"no outputs of {', '.join(empty)}" if empty else None,
-            f"small: {', '.join(small)}" if small else None,
+            f"no outputs of {', '.join(empty_sides)}" if empty_sides else None,
+            f"small: {', '.join(small_sides)}" if small_sides else None,
             f"{unmeasured} of {total} outputs without a value are left out" if unmeasured else None,
-            found.note if not empty else None,
+            found.note if not empty_sides else None,
         )
         or ""
     )

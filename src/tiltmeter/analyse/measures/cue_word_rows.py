@@ -60,8 +60,8 @@ class PromptsByValue:
         the result holds for these items alone; else None.
         """
         table, measure, _ = self._asked
-        several = measure.headline and measure.per == "labels" and table.drawn
-        if self._cue is not None or not several or not table.variant.intervals:
+        is_tested = measure.headline and measure.per == "labels" and table.drawn
+        if self._cue is not None or not is_tested or not table.variant.intervals:
             return None
         return self._counts_of(condition, about) if 1 <= items < FEW_CLUSTERS else None
 
@@ -175,8 +175,8 @@ def widened(found: Interval, population: Population | None) -> Interval:
         return found
     tail = 0.5 + found.confidence / 2
     df = min(found.df or math.inf, population["df"])
-    before = t_quantile(tail, found.df) if found.df else normal_quantile(tail)
-    factor = population["se"] / population["se_items"] * t_quantile(tail, df) / before
+    quantile = t_quantile(tail, found.df) if found.df else normal_quantile(tail)
+    factor = population["se"] / population["se_items"] * t_quantile(tail, df) / quantile
     low, high = (found.value + factor * (end - found.value) for end in (found.low, found.high))
     return replace(found, low=low, high=high, df=df)
 

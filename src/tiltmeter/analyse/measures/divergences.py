@@ -71,19 +71,19 @@ def _between_levels(table: CountTable, measure: MeasureSpec) -> Iterator[Estimat
     totals = sum((_counts(one, len(among)) for one in codes.values()), start=np.zeros(len(among)))
     outcomes = {value: float(number) for value, number in zip(among, totals, strict=True) if number}
     blank = row_of(measure, {}, unit=UNIT, outcomes=outcomes)
-    whole = replace(blank, contrast={factor: "all pairs"})
+    all_pairs = replace(blank, contrast={factor: "all pairs"})
     if len(codes) < 2:
         reason = (
             f"labels of fewer than two levels of {factor}"
             if table.drawn
             else "read from probabilities: nothing to shuffle"
         )
-        yield replace(whole, note=reason)
+        yield replace(all_pairs, note=reason)
         return
     counts = {level: _counts(one, len(among)) for level, one in codes.items()}
     if len(codes) > 2:  # of two, all pairs are one
         result = permutation.pairs_within(groups=list(codes.values()), shuffles=table.shuffles)
-        row = _with_permutation(whole, result, list(counts.values()))
+        row = _with_permutation(all_pairs, result, list(counts.values()))
         yield replace(row, detect=_smallest_found(codes, len(codes)))
         outcomes = {}
     of_two = _smallest_found(codes, 2)
@@ -101,8 +101,8 @@ def _smallest_found(codes: Mapping[str, Codes], groups: int) -> Detect:
     power. Alternative: one of `groups` groups shifts towards the rarest value, the others stay at
     the pooled distribution; every group has the harmonic mean of the levels' numbers of outputs.
     """
-    pooled = np.bincount(np.concatenate(list(codes.values()))[:, 0])
-    shares = pooled[pooled > 0]
+    counts = np.bincount(np.concatenate(list(codes.values()))[:, 0])
+    shares = counts[counts > 0]
     outputs = round(len(codes) / sum(1 / len(one) for one in codes.values()))
 
     @cache

@@ -20,8 +20,8 @@ def impact_ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> 
     level of race), in each group of the factors before it.
     By hand: ranked first 40, 20 and 10 times of 70: 1, .5 and .25.
     """
-    cut = _by_value if measure.values == (EVERY,) else _by_level
-    for groups in cut(table, measure, by):
+    lists_of = _by_value if measure.values == (EVERY,) else _by_level
+    for groups in lists_of(table, measure, by):
         if len(groups) < 2:
             continue
         items = list(dict.fromkeys(item for group in groups for item in group.items))
@@ -49,6 +49,6 @@ def _by_level(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Ite
         return
     together: dict[tuple[tuple[str, str], ...], list[Group]] = {}
     for group in table.groups(measure, by, measure.values):
-        rest = tuple((name, group.condition[name]) for name in by[:-1])
-        together.setdefault(rest, []).append(group)
+        key = tuple((name, group.condition[name]) for name in by[:-1])
+        together.setdefault(key, []).append(group)
     yield from together.values()

@@ -59,11 +59,11 @@ def interactions(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> 
                 continue
             first, second = (levels[end] for end in ends)
             about = {**first.contrast, factor: " − ".join(ends)}
-            named = replace(measure, name=measure.name + INTERACTION)
+            renamed = replace(measure, name=measure.name + INTERACTION)
             placed = replace(first, condition=dict(condition), contrast=about)
             double = double_difference(placed, second)
             if double is not None:
-                yield double.row(placed, named, table)
+                yield double.row(placed, renamed, table)
 
 
 def double_difference(first: Pair, second: Pair) -> DoubleDifference | None:

@@ -76,11 +76,11 @@ def joint_groups(
     table: CountTable, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[JointGroup]:
     """Yields, per group of `by`, the sides of all groups of items in it."""
-    inside = [factor for factor in measure.expected if factor not in by]
-    table, note = _with_all_groups(table, measure, inside)
+    factors = [factor for factor in measure.expected if factor not in by]
+    table, note = _with_all_groups(table, measure, factors)
     contrast = measure.contrast or {}
     groups: dict[Key, list[Sides]] = {}
-    for sides in item_sides(table, measure, (*by, *inside)):
+    for sides in item_sides(table, measure, (*by, *factors)):
         key = tuple((name, sides.condition[name]) for name in by)
         groups.setdefault(key, []).append(sides)
     for key, parts in groups.items():
@@ -101,8 +101,8 @@ def _with_all_groups(
         return table, None
     of_attribute = table.rows.filter(pl.col("attribute") == measure.attribute)
     by_language = of_attribute.group_by(LANGUAGE).agg(groups=pl.struct(list(inside)).n_unique())
-    most = by_language["groups"].max()
-    lacking = by_language.filter(pl.col("groups") < most)[LANGUAGE].sort().to_list()
+    most_groups = by_language["groups"].max()
+    lacking = by_language.filter(pl.col("groups") < most_groups)[LANGUAGE].sort().to_list()
     if not lacking:
         return table, None
     rows = table.rows.filter(~pl.col(LANGUAGE).is_in(lacking))

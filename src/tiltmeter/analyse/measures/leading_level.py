@@ -60,12 +60,12 @@ def _values_alike(table: CountTable, counted: Sequence[Sequence[Group]]) -> list
     if not any(counted):
         return []
     sums = np.array([[round(float(group.hits.sum())) for group in groups] for groups in counted])
-    rest = np.array([round(float(group.among.sum())) for group in counted[0]]) - sums.sum(axis=0)
-    if (rest < 0).any():  # several values an output: one by one
+    misses = np.array([round(float(group.among.sum())) for group in counted[0]]) - sums.sum(axis=0)
+    if (misses < 0).any():  # several values an output: one by one
         return [permuted for groups in counted for permuted in _values_alike(table, [groups])]
     sides = [
         np.repeat(np.arange(len(sums) + 1), [*one, remainder])
-        for one, remainder in zip(sums.T, rest, strict=True)
+        for one, remainder in zip(sums.T, misses, strict=True)
     ]
     permuted = permutation.each_value(groups=sides, shuffles=table.shuffles)
     # none for one group

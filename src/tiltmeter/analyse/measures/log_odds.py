@@ -67,5 +67,5 @@ def _cells(table: CountTable, measure: MeasureSpec) -> pl.DataFrame:
         .agg(hits=hits, all=pl.col("weight").sum())
     )
     added = HALF if table.drawn else 1e-6
-    rest = pl.col("all") - pl.col("hits")
-    return sums.with_columns(logit=((pl.col("hits") + added) / (rest + added)).log())
+    misses = pl.col("all") - pl.col("hits")
+    return sums.with_columns(logit=((pl.col("hits") + added) / (misses + added)).log())

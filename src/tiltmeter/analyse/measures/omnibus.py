@@ -44,7 +44,7 @@ def _row(
     shares = {
         level: float(g.hits.sum() / g.among.sum()) for level, g in groups.items() if g.among.sum()
     }
-    most, least = (pick(shares, key=lambda level: shares[level]) for pick in (max, min))
+    top, bottom = (pick(shares, key=lambda level: shares[level]) for pick in (max, min))
     items = list(dict.fromkeys(item for group in groups.values() for item in group.items))
     columns = []
     for group in groups.values():
@@ -54,10 +54,10 @@ def _row(
         measure,
         condition,
         {factor: f"all {len(groups)} levels"},
-        finite(shares[most] - shares[least]),
+        finite(shares[top] - shares[bottom]),
         n=round(sum(float(group.among.sum()) for group in groups.values()), 6),
         clusters=len(items),
-        note=f"largest for {most} ({shares[most]:.3f}), smallest for {least} ({shares[least]:.3f})",
+        note=f"largest for {top} ({shares[top]:.3f}), smallest for {bottom} ({shares[bottom]:.3f})",
     )
     if not table.drawn or not table.variant.intervals:
         return row

@@ -158,7 +158,7 @@ def _of_items(
     """Averages the reference of each item over its cells, with equal weights."""
     rows, protocol, column = table.rows, table.protocol, str(measure.reference)
     # What the stratum has one level of (a language) is its condition too.
-    alone = {
+    fixed = {
         name: str(rows[name][0])
         for name in protocol.factors
         if name != protocol.item and name in rows.columns and rows[name].n_unique() == 1
@@ -167,7 +167,7 @@ def _of_items(
         name: levels for name, levels in measure.where.items() if name != "mode"
     }
     levels_by_name |= {
-        name: (level,) for name, level in {**alone, **condition}.items() if name in protocol.factors
+        name: (level,) for name, level in {**fixed, **condition}.items() if name in protocol.factors
     }
     by_item: dict[str, list[float]] = {}
     for cell in protocol.cells:

@@ -67,10 +67,10 @@ def _shift_from(group: Group, null: float) -> Callable[[float], float | None]:
 def odds(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Computes Σhits/Σ(among − hits), interval on the log scale; tests the share against ½."""
     for group in table.groups(measure, by, measure.values):
-        rest = group.among - group.hits
-        interval = association.odds(first=group.hits, second=rest)
+        misses = group.among - group.hits
+        interval = association.odds(first=group.hits, second=misses)
         if not table.variant.intervals:
-            sum_ratio = group.hits.sum() / rest.sum() if rest.sum() > 0 else None
+            sum_ratio = group.hits.sum() / misses.sum() if misses.sum() > 0 else None
             interval = replace(
                 interval,
                 value=sum_ratio,
@@ -106,8 +106,8 @@ def difference(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> It
             row = _of_outputs(pair, added, measure, table)
             row = with_cue_words(row, prompts.of(pair.condition, added), null=0.0)
             if row.p is not None:
-                alone = prompts.of_few_items(pair.condition, added, 1)
-                row = with_few_items(row, alone, Test(None, row.p, row.test or ""))
+                item_prompts = prompts.of_few_items(pair.condition, added, 1)
+                row = with_few_items(row, item_prompts, Test(None, row.p, row.test or ""))
             yield row
             continue
         interval = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
@@ -214,12 +214,12 @@ def odds_ratio(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> It
         rates_of_sides = partial(association.ratio, successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
         of_pair = prompts.of(pair.condition, added)
         row = _pair_estimate(pair, added, measure, rates_of_sides(of_odds=True), table, of_pair)
-        wide = with_cue_words(row, of_pair, null=1.0, ratio=True)
-        if (wide.low, wide.high) != (row.low, row.high) and wide.low is not None:
+        result = with_cue_words(row, of_pair, null=1.0, ratio=True)
+        if (result.low, result.high) != (row.low, row.high) and result.low is not None:
             rates_value = rates_of_sides().value or 1.0  # cue words are of rates
             factor = (row.value or 1.0) / rates_value
-            wide = replace(wide, low=wide.low * factor, high=(wide.high or 0.0) * factor)
-        yield wide
+            result = replace(result, low=result.low * factor, high=(result.high or 0.0) * factor)
+        yield result
 
 
 def outcome_rates(table: CountTable, attribute: str, named: bool) -> Iterator[Estimate]:

@@ -71,9 +71,9 @@ def _of_shares(
         if row.measure != spec.name or pair is None or row.sides is None:
             yield row
             continue
-        even = _no_tilt(base, row.condition)
+        no_tilt = _no_tilt(base, row.condition)
         with_mitigation = rates.clustered_share(successes=pair.hits[0], n=pair.among[0])
-        yield _with_tilt(row, with_mitigation, (row.sides["level"], row.sides["baseline"]), even)
+        yield _with_tilt(row, with_mitigation, (row.sides["level"], row.sides["baseline"]), no_tilt)
 
 
 def _no_tilt(base: MeasureSpec, condition: Mapping[str, str]) -> float:
@@ -147,8 +147,8 @@ def _of_mean_differences(
     for place in (place for place in second if place in first):
         means_of = [side[place].get(end, {}) for side in (first, second) for end in ends]
         items = [[i for i in means_of[n] if i in means_of[n + 2]] for n in (0, 1)]
-        paired = [item for item in items[0] if item in items[1]]
-        items = [paired, paired] if paired else items
+        common = [item for item in items[0] if item in items[1]]
+        items = [common, common] if common else items
         if not all(items):
             continue
         level, baseline = (
@@ -157,12 +157,12 @@ def _of_mean_differences(
         )
         changes = (level[0] - baseline[0], level[1] - baseline[1])
         interval, with_mitigation = (
-            _mean_difference(*sides, paired=bool(paired)) for sides in (changes, level)
+            _mean_difference(*sides, paired=bool(common)) for sides in (changes, level)
         )
-        n = np.ones(len(paired) or sum(map(len, items)))
+        n = np.ones(len(common) or sum(map(len, items)))
         group = Group(dict(place), (), np.zeros_like(n), n, {})
         row = estimate_row(group, measure, interval, table, _contrast(measure))
-        if paired:
+        if common:
             row = with_sign_flip(row, changes[0] - changes[1], interval, table)
         else:
             row = with_shuffled_items(row, changes, interval, table)

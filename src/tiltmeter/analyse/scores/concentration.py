@@ -45,7 +45,7 @@ def concentration(
         if variant.name == PUBLISHED and overall.value is not None:
             means.append(overall.value)
         if variant.name == CODE:
-            taken = (
+            names = (
                 cell.attributes
                 if group == "base"
                 else [name for name in cell.attributes if _in_code(name, cell)]
@@ -53,7 +53,7 @@ def concentration(
             means += [
                 row.value
                 for row in rows
-                if row.condition["attribute"] in taken
+                if row.condition["attribute"] in names
                 and row.value is not None
                 and row.value >= LEAST_SCORE
             ]
@@ -94,8 +94,8 @@ def dominant(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Ite
                 continue
             cases += 1
             if is_alike:
-                (single,) = value_shares(outputs, name)
-                about = {**cell.about(place), "attribute": name, "value": single}
+                (only_value,) = value_shares(outputs, name)
+                about = {**cell.about(place), "attribute": name, "value": only_value}
                 n = count_with_value([outputs], name)
                 rows.append(row_of(measure, about, value=1.0, n=n))
     value = len(rows) / cases if cases else None
@@ -111,10 +111,10 @@ def dominant(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Ite
 
 def shift(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
     """Counts attributes with another commonest value than the base; both shares reach `null`."""
-    least = measure.null or 0.0
+    least_share = measure.null or 0.0
     for place, outputs in cell.groups.items():
         for name in cell.attributes:
-            commonest = commonest_shift(cell, outputs, name, least)
+            commonest = commonest_shift(cell, outputs, name, least_share)
             if commonest is not None:
                 old, old_share, new, new_share = commonest
                 yield row_of(

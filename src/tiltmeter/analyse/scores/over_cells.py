@@ -160,7 +160,7 @@ def between_groups(
     all_cells = _cells_of(table, measure)
     if len(all_cells.cells) < FEWEST_CELLS:
         return
-    whole, each = [], []
+    whole_rows, each = [], []
     for dimension in dict.fromkeys(place[0] for place in all_cells.places()):
         sides = [list(cell.dimensions().get(dimension, {}).values()) for cell in all_cells.cells]
         if min(map(len, sides)) < 2:
@@ -168,18 +168,18 @@ def between_groups(
         condition, n = {"dimension": dimension}, _outputs(sides)
         if all_cells.published:
             scores = [_distances(*one) for one in zip(all_cells.cells, sides, strict=True)]
-            whole.append(_published(all_cells, condition, n, [one.get("") for one in scores]))
+            whole_rows.append(_published(all_cells, condition, n, [one.get("") for one in scores]))
             for name in dict.fromkeys(name for one in scores for name in one if name):
                 about = {**condition, "attribute": name}
                 n = _with_value(sides, name)
                 each.append(_published(all_cells, about, n, [one.get(name) for one in scores]))
             continue
         score = all_cells.score(sides, "pairs")
-        whole.append(_adjusted_whole(all_cells.row(condition, n, 0), score))
+        whole_rows.append(_adjusted_whole(all_cells.row(condition, n, 0), score))
         for name, (one, cells) in score.by_name.items():
             about = {**condition, "attribute": name}
             each.append(_adjusted(all_cells.row(about, _with_value(sides, name), 0), one, cells))
-    yield from whole
+    yield from whole_rows
     sums: dict[str, float] = {}
     for row in each:
         name = row.condition["attribute"]
@@ -225,11 +225,11 @@ def dominant(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iter
 
 def shift(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Counts groups × attributes whose commonest value is not the base's (Table 8)."""
-    cells, least = _cells_of(table, measure), measure.null or 0.0
+    cells, least_share = _cells_of(table, measure), measure.null or 0.0
     for place in cells.places() if by else [None]:
         condition = cells.condition(by, place)
         cases = [
-            commonest_shift(cell, outputs, name, least) is not None
+            commonest_shift(cell, outputs, name, least_share) is not None
             for cell in cells.cells
             for key, outputs in cell.groups.items()
             if place in (None, key)

@@ -54,10 +54,10 @@ def effect_mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> I
         by_group.setdefault(key, []).append(estimate)
     for key, rows in by_group.items():
         values = [row.value for row in rows if row.value is not None]
-        sure = [row for row in rows if row.p is not None and row.p < 0.05]
-        number_below = sum(1 for row in sure if (row.value or 0) < 0)
+        significant = [row for row in rows if row.p is not None and row.p < 0.05]
+        number_below = sum(1 for row in significant if (row.value or 0) < 0)
         note = (
-            f"unweighted mean of {count_of(len(values), 'cell')}; {len(sure)} have p < .05, "
+            f"unweighted mean of {count_of(len(values), 'cell')}; {len(significant)} have p < .05, "
             f"{number_below} of these below 0"
         )
         condition, contrast = dict(key[: len(by)]), dict(key[len(by) :])
@@ -109,10 +109,10 @@ def item_mean(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Ite
     By hand: two words with 3 of 4 and with 0 of 0: (.75 + 0)/2 = .375, of the other value .625.
     """
     levels = table.rows.group_by(table.protocol.item).agg(pl.col(name).n_unique() for name in by)
-    wide = [name for name in by if levels[name].max() == 1]
-    sizes = {tuple(cut.condition.items()): len(cut.items) for cut in table.cuts(measure, wide)}
+    factors = [name for name in by if levels[name].max() == 1]
+    sizes = {tuple(cut.condition.items()): len(cut.items) for cut in table.cuts(measure, factors)}
     for cut in table.cuts(measure, by):
-        size = sizes[tuple((name, cut.condition[name]) for name in wide)]
+        size = sizes[tuple((name, cut.condition[name]) for name in factors)]
         hits, among = cut.sum(measure.values[:1]), cut.sum(measure.among)
         shares = hits[among > 0] / among[among > 0]
         number = size - shares.size

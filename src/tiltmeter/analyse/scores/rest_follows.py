@@ -33,8 +33,8 @@ def with_rest(
     follow from the largest (see the module). compute: computes the measure.
     """
     rows = compute(table, measure, by)
-    leads = measure.headline and tuple(by) == measure.by[0] and measure.per == "labels"
-    if not (leads and EVERY in measure.values and len(measure.among) >= LEAST):
+    is_lead = measure.headline and tuple(by) == measure.by[0] and measure.per == "labels"
+    if not (is_lead and EVERY in measure.values and len(measure.among) >= LEAST):
         yield from rows
         return
     groups: dict[tuple[object, ...], list[Estimate]] = {}
@@ -86,10 +86,10 @@ class _Classes:
         return {
             row.condition[name]: row.p
             for row in self.compute(self.table, restricted, self.by)
-            if row.p is not None and self._is_here(row)
+            if row.p is not None and self._is_of_group(row)
         }
 
-    def _is_here(self, row: Estimate) -> bool:
+    def _is_of_group(self, row: Estimate) -> bool:
         """True if a row has the condition (apart from the class) and contrast of these rows."""
         name, first = self.measure.attribute, self.rows[0]
         about = {k: v for k, v in first.condition.items() if k != name}

@@ -43,15 +43,15 @@ def planned_families(
     rows: list[Estimate] = []
     data: dict[str, Data] = {}
     for spec in stopping_measures(protocol):
-        alone = alone_with(protocol, (spec,))
+        reduced = alone_with(protocol, (spec,))
         with (
             tempfile.TemporaryDirectory() as folder,
             Store(folder, create=True, writing=True) as store,
         ):
             _fill(store, protocol, spec, all_trials, _labeller(spec, labellers))
-            measured = list(measured_rows(store, alone, draws=FEW_DRAWS))
-            data |= claim_data(store, alone)
-        leading = {row.key for _, row in families.headline(alone, measured)}
+            measured = list(measured_rows(store, reduced, draws=FEW_DRAWS))
+            data |= claim_data(store, reduced)
+        leading = {row.key for _, row in families.headline(reduced, measured)}
         rows += [
             row
             for row in measured

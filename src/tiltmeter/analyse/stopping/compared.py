@@ -35,8 +35,8 @@ def looks_price(store: Store, subject: str, place: Mapping[str, str]) -> tuple[f
         is_there = all(place_of_prompt.get(name, level) == level for name, level in place.items())
         if model == subject and look and is_there:
             counting = (claim for claim in plan.claims if claim.counts(model, mode, levels))
-            together = frozenset(claim.calls for claim in counting)
-            ends[together] = max(look, ends.get(together, look))
+            calls = frozenset(claim.calls for claim in counting)
+            ends[calls] = max(look, ends.get(calls, look))
     price = prod(1 / plan.weights[look - 1] for look in ends.values())
     return price, max(family.widening for family in plan.families)
 

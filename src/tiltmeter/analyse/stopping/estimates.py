@@ -37,13 +37,13 @@ def estimates_of_looks(store: Store, protocol: Protocol, variant: str) -> list[E
         return list(measured_rows(store, protocol, variant))
     past_looks = read_looks(store, plan)
     with ExitStack() as stack:
-        now = store
+        at_look = store
         if not is_over(plan, past_looks):
-            now = stack.enter_context(stored.RunAtLook(store.folder, len(past_looks)))
+            at_look = stack.enter_context(stored.RunAtLook(store.folder, len(past_looks)))
         mark = f"|stop:{plan.hash[:8]}|tm:"
         rows = [
             replace(row, signature=row.signature.replace("|tm:", mark))
-            for row in measured_rows(now, protocol, variant)
+            for row in measured_rows(at_look, protocol, variant)
         ]
         if not past_looks:
             return []  # nothing is tested before the first look
@@ -165,8 +165,8 @@ class _Stopped:
         values = [1.0 if p is None else p for p in q]
         p = bonferroni_over_looks(values, self.plan.design(family)) if values else 1.0
         looks = len(self.plan.looks)
-        short = f"asked through look {last_look} of {looks} only" if last_look < looks else None
-        note = join_notes(row.note or None, short) or ""
+        remark = f"asked through look {last_look} of {looks} only" if last_look < looks else None
+        note = join_notes(row.note or None, remark) or ""
         row = replace(row, p=p, test=f"{row.test}{OVER_LOOKS}", note=note)
         weight, detect = self.plan.weights[max(last_look, 1) - 1], row.detect
         if detect is None:

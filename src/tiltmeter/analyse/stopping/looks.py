@@ -86,7 +86,7 @@ def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
             look = parse_as(Look, text)
         except ValueError:
             look = None
-        if look is None or look.number != number or not _fits(plan, [*past_looks, look]):
+        if look is None or look.number != number or not _is_of_plan(plan, [*past_looks, look]):
             reason = "is no look"
         elif look.plan != plan.hash:
             reason = "was made by another plan than the run holds"
@@ -102,7 +102,7 @@ def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
     return past_looks
 
 
-def _fits(plan: StoppingPlan, looks: Sequence[Look]) -> bool:
+def _is_of_plan(plan: StoppingPlan, looks: Sequence[Look]) -> bool:
     """True if the last look decides every claim of a plan, and sums have one shape in all looks."""
     last = looks[-1]
     return last.decisions.keys() == {claim.key for claim in plan.claims} and all(
@@ -222,19 +222,19 @@ def _read_sums(
     number: int,
 ) -> dict[str, StoredSums]:
     names = {claim.measure for claim in wanted}
-    alone = alone_with(protocol, [spec for spec in protocol.measures if spec.name in names])
+    reduced = alone_with(protocol, [spec for spec in protocol.measures if spec.name in names])
     kinds = {claim.statistic for claim in wanted}
     cumulated: dict[str, Data] = {}
     block: dict[str, Data] = {}
     rows: dict[str, Estimate] = {}
     with stored.RunAtLook(store.folder, number) as view:
         if "items" in kinds:
-            cumulated = claim_data(view, alone)
+            cumulated = claim_data(view, reduced)
         if kinds & {"plain", "words"}:
-            rows = {key_of(row): row for row in measured_rows(view, alone)}
+            rows = {key_of(row): row for row in measured_rows(view, reduced)}
     if kinds & {"outputs", "cells"}:
         with stored.RunAtLook(store.folder, number, first=number) as view:
-            block = claim_data(view, alone)
+            block = claim_data(view, reduced)
     return {
         claim.key: _p_to_store(claim, rows.get(claim.key), plan.looks[number - 1] / plan.looks[-1])
         if claim.statistic in ("plain", "words")

@@ -50,14 +50,14 @@ def measured_rows(
     """
     frozen, hidden = settings.frozen(store), endpoints.hidden_prompts(store)
     strata = list(tables(store, protocol, variant))
-    needed = multiplicity.draws_needed(tests=max(1, families.most_claims(protocol, len(strata))))
+    enough = multiplicity.draws_needed(tests=max(1, families.most_claims(protocol, len(strata))))
     for over, stratum, table, gold in strata:
         subject, annotator = stratum.pop("subject"), stratum.pop("annotator")
         n = int(table.rows["outputs"].sum())
         chosen = {**frozen, "hidden_prompt": hidden.get(subject)}
         mark = signature.short(protocol, subject, annotator, stratum, n, variant, chosen)
         errors = error_rates.note(annotator)
-        for estimate in _stratum(table, over, gold, min(needed, draws)):
+        for estimate in _stratum(table, over, gold, min(enough, draws)):
             rate = None if estimate.value is None else errors
             yield replace(
                 estimate,
@@ -141,21 +141,21 @@ def _stratum(
     gold: the attributes with gold labels, whose measures get corrected rows too. draws: the number
     of random samples in tests of headline claims.
     """
-    seen = set(table.rows["attribute"].unique())
+    names = set(table.rows["attribute"].unique())
     refused = _refusal_measures(table)
     for measure in _measures(table.protocol, table.variant):
-        if measure.attribute not in (*seen, EVERY) or measure.over != over:
+        if measure.attribute not in (*names, EVERY) or measure.over != over:
             continue
         part = replace(table, rows=kept_rows(table.rows, measure.where))
         if measure.where and part.rows.is_empty():  # nothing of it was asked
             continue
         compute = measure_kind(measure.kind).function()
         for by, one in product(measure.by, each_contrast(table.protocol, measure)):
-            leads = measure.headline and by == measure.by[0]
-            leading = replace(part, draws=draws) if leads else part
+            is_lead = measure.headline and by == measure.by[0]
+            leading = replace(part, draws=draws) if is_lead else part
             rows = list(compute(leading, one, by))
             yield from rows
-            if leads and measure.name in refused:
+            if is_lead and measure.name in refused:
                 yield from refusals(
                     leading, replace(refused[measure.name], contrast=one.contrast), by
                 )
@@ -163,7 +163,7 @@ def _stratum(
                 yield from corrected_rows.corrected_rows(rows, part, one, by)
     if table.variant.intervals and not over:
         for spec in word_measures(table.protocol):
-            if spec.attribute in seen and {*spec.by[0]} <= {*table.rows.columns}:
+            if spec.attribute in names and {*spec.by[0]} <= {*table.rows.columns}:
                 part = replace(table, rows=kept_rows(table.rows, spec.where))
                 estimates = measure_kind(spec.kind).function()(part, spec, spec.by[0])
                 yield from (row for row in estimates if row.measure == spec.name)  # without bounds
@@ -172,7 +172,7 @@ def _stratum(
             name for spec in table.protocol.instruments for name in (spec.attribute, *spec.also)
         )
         for attribute in attributes:
-            if attribute in seen:
+            if attribute in names:
                 yield from outcome_rates(table, attribute, named=len(attributes) > 1)
     table.computed.clear()
 

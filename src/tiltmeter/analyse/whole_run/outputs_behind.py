@@ -87,8 +87,8 @@ class LabelRows:
 
     def alike(self, query: OutputQuery) -> AlikeLabels:
         """Returns the labels, in any place, that meet a query's criteria; computes them once."""
-        asked = criteria(query)
-        if asked not in self._alike:
+        key = criteria(query)
+        if key not in self._alike:
             mask = self.frame.select(self._counts(query)).to_series().to_numpy()
             is_counted = np.zeros(len(self._place_of), dtype=np.bool_)
             is_counted[self._numbers[mask]] = True
@@ -96,8 +96,8 @@ class LabelRows:
                 np.bincount(places, minlength=self._cells.height)
                 for places in (self._at[mask], self._place_of[is_counted])
             )
-            self._alike[asked] = AlikeLabels(mask, labels, outputs)
-        return self._alike[asked]
+            self._alike[key] = AlikeLabels(mask, labels, outputs)
+        return self._alike[key]
 
     def _counts(self, query: OutputQuery) -> pl.Expr:
         """Returns a polars condition for labels that meet a query's criteria, apart from places."""
@@ -127,10 +127,10 @@ class LabelRows:
 
     def count_outputs(self, query: OutputQuery, places: Mask) -> int:
         """Counts the outputs in these places that have a label that a query counts."""
-        alike = self.alike(query)
+        matching = self.alike(query)
         if self._is_apart:
-            return int(alike.outputs[places].sum())
-        mask = alike.mask & self.lie_in(places)
+            return int(matching.outputs[places].sum())
+        mask = matching.mask & self.lie_in(places)
         return len(np.unique(self._numbers[mask]))
 
     @cached_property

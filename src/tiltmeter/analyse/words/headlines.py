@@ -185,8 +185,8 @@ def _sides(spec: MeasureSpec, row: Estimate) -> dict[str, str]:
             sides[slot] = numerals.plain(value)
             sides["unit"] = f" {spec.unit}" if spec.unit else f" ({spec.attribute})"
             continue
-        exact = spec.reference and slot == "other_share"
-        sides[slot] = f"{100 * value:.3g} %" if exact else numerals.percent(value)
+        is_exact = spec.reference and slot == "other_share"
+        sides[slot] = f"{100 * value:.3g} %" if is_exact else numerals.percent(value)
     return sides
 
 

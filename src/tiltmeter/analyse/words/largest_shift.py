@@ -82,7 +82,7 @@ def moved(spec: MeasureSpec, row: Estimate, here: StratumRows) -> Moved | None:
         shares = _shares_by_level(spec, here.all, factor)
         ends = reading.ends(row, factor) or ()
         levels = [level for level in ends if level in shares] or list(shares)
-        return _most(spec.attribute, shares, levels, "")
+        return _largest_gain(spec.attribute, shares, levels, "")
     return None
 
 
@@ -110,7 +110,7 @@ def _from_base(spec: MeasureSpec, row: Estimate, here: StratumRows, factor: str)
     shares = {
         level: _normalised(counts) for level, counts in outcomes.items() if level in {*levels, base}
     }
-    return _most(attribute, shares, [x for x in shares if x in levels], base)
+    return _largest_gain(attribute, shares, [x for x in shares if x in levels], base)
 
 
 def _levels(row: Estimate, here: Sequence[Estimate], factor: str, within: str) -> set[str]:
@@ -144,7 +144,7 @@ def _shares_by_level(
     return shares
 
 
-def _most(attribute: str, shares: Shares, levels: Sequence[str], base: str) -> Moved | None:
+def _largest_gain(attribute: str, shares: Shares, levels: Sequence[str], base: str) -> Moved | None:
     """Returns the level and value with the largest gain over the base, or over the others' mean."""
     best: Moved | None = None
     for level in levels:

@@ -64,20 +64,20 @@ def headline(text: str, word: Word, row: Estimate, named: tuple[str, str]) -> st
         return text
     if word == Word.TILT and population["items"] == THESE:
         number = population["items_n"]
-        few = f"In these {number} {items}" if number > 1 else f"In this one {items[:-1]}"
+        prefix = f"In these {number} {items}" if number > 1 else f"In this one {items[:-1]}"
         end = f"; whether {items} like these show it, {number} cannot tell."
-        return f"{few}, {_inside(text).removesuffix('.')}{end}"
+        return f"{prefix}, {_after_comma(text).removesuffix('.')}{end}"
     if word == Word.TILT and population["cue_words"] == LIKE:
         return f"{text.removesuffix('.')}, over {words} and {items} like these."
     if word == Word.TILT_OF_THESE:
         number = min(population["words"])
         each = f"one {words.removesuffix('s')}" if number == 1 else f"these {number} {words}"
         open_ = f"; {words} like these are not settled."
-        return f"With {each} per group, {_inside(text).removesuffix('.')}{open_}"
+        return f"With {each} per group, {_after_comma(text).removesuffix('.')}{open_}"
     return text
 
 
-def _inside(text: str) -> str:
+def _after_comma(text: str) -> str:
     """Returns a sentence to follow a comma: in lower case if it begins with a condition."""
     return text[:1].lower() + text[1:] if text.partition(" ")[0] in BEGINNINGS else text
 
@@ -98,16 +98,16 @@ def of_these(row: Estimate, named: tuple[str, str], in_points: bool) -> str:
     spread = "" if apart_by is None else numerals.points(apart_by)
     apart = f"{reading.title(words)} of one group differ by {spread} among themselves: for"
     is_few = in_points and min(population["words"]) < ADVISED_WORDS
-    ten = _ten(row, population) if is_few else None
+    ten = _with_ten_words(row, population) if is_few else None
     could = "" if ten is None else f"; {ADVISED_WORDS} a group could show {numerals.points(ten)}"
     return f"{chance}{apart if spread else 'For'} {words} like these it cannot be told{could}."
 
 
-def _ten(row: Estimate, population: Population) -> float | None:
+def _with_ten_words(row: Estimate, population: Population) -> float | None:
     """Returns the difference detectable with ten words per group, if they vary as these do."""
     number = min(population["words"])
-    between = max(0.0, population["se"] ** 2 - population["se_items"] ** 2)
-    variance = population["se_items"] ** 2 + between * number / ADVISED_WORDS
+    word_variance = max(0.0, population["se"] ** 2 - population["se_items"] ** 2)
+    variance = population["se_items"] ** 2 + word_variance * number / ADVISED_WORDS
     clusters = min(population["items_n"], 2 * ADVISED_WORDS - 1)
     if clusters < 2 or variance <= 0:
         return None

@@ -107,12 +107,12 @@ def _over_items(audit: Audit, spec: MeasureSpec, one: Estimate, factor: str) -> 
         other = audit.spec(e.measure)
         if other is None or other.kind != spec.kind or e.value is None:
             continue
-        same = (other.attribute, other.values, other.among) == (
+        is_same = (other.attribute, other.values, other.among) == (
             spec.attribute,
             spec.values,
             spec.among,
         )
-        if same and reading.stratum(e) == reading.stratum(one) and reading.group(e) == wanted:
+        if is_same and reading.stratum(e) == reading.stratum(one) and reading.group(e) == wanted:
             return e
     return None
 
@@ -120,12 +120,12 @@ def _over_items(audit: Audit, spec: MeasureSpec, one: Estimate, factor: str) -> 
 def _null(audit: Audit, spec: MeasureSpec) -> float | None:
     """Returns the measure's null value; else that of a measure of the same labels; else None."""
     for other in (spec, *audit.protocol.measures):
-        alike = (other.kind, other.attribute, other.values) == (
+        is_alike = (other.kind, other.attribute, other.values) == (
             spec.kind,
             spec.attribute,
             spec.values,
         )
-        if alike and other.null is not None:
+        if is_alike and other.null is not None:
             return other.null
     return None
 
@@ -176,7 +176,7 @@ def _strip(
         f"fig-label fig-strong t{strip.series}",
     )
     middle, spread = top + 14 + (tall - 18) / 2, (tall - 18) / 2 - RADIUS
-    named = not narrow and len(strip.dots) <= NAMED
+    has_names = not narrow and len(strip.dots) <= NAMED
     ranked = sorted(strip.dots, key=lambda dot: dot.value)
     labelled = {*ranked[:LABELLED], *ranked[-LABELLED:]} if _room(ranked, tall, narrow) else set()
     for dot in strip.dots:
@@ -184,12 +184,12 @@ def _strip(
         center = {"cx": x(dot.value), "cy": round(middle + (2 * share - 1) * spread, 1)}
         shape(made, "circle", f"fig-spot s{strip.series}", **center, r=RADIUS)
         link_outputs(made, dot.query)
-        if named:
+        if has_names:
             about = f"{dot.name}: {numerals.share(dot.value, 2)}"
             ET.SubElement(made[-1], "title").text = about
         if dot in labelled:
-            first = dot in ranked[:LABELLED]
-            at, side = (center["cx"] + 7, "") if first else (center["cx"] - 7, " end")
+            is_first = dot in ranked[:LABELLED]
+            at, side = (center["cx"] + 7, "") if is_first else (center["cx"] - 7, " end")
             text(made, at, center["cy"] + 4, dot.name, f"fig-tick{side}")
     if strip.mean is not None:
         name = f"fig-mean s{strip.series}"

@@ -49,8 +49,8 @@ def _factor(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> str:
 
 def _pages(audit: Audit, rows: Sequence[Estimate], factor: str) -> list[list[Estimate]]:
     """Divides the strata into pages that fit; [] if a single stratum has too many levels."""
-    each = max(1, len({_row_levels(e, factor) for e in rows}))
-    for most in range(max(1, ROWS // each), 0, -1):
+    per_stratum = max(1, len({_row_levels(e, factor) for e in rows}))
+    for most in range(max(1, ROWS // per_stratum), 0, -1):
         pages = [
             [e for e in rows if reading.stratum(e) in page]
             for page in strata.pages(strata.present(audit, rows), most)
@@ -118,11 +118,11 @@ def _levels(audit: Audit, estimates: Sequence[Estimate], factor: str) -> list[st
 def _contrasts(audit: Audit, spec: MeasureSpec) -> Iterator[MeasureSpec]:
     """Yields measures that contrast levels over the same labels (of two values, either one)."""
     for other in audit.protocol.measures:
-        same = (other.attribute, other.among) == (spec.attribute, spec.among)
+        is_same = (other.attribute, other.among) == (spec.attribute, spec.among)
         if (
             other.contrast
             and "factor" in other.contrast
-            and same
+            and is_same
             and (other.values == spec.values or len(spec.among) == 2)
         ):
             yield other

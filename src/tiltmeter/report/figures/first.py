@@ -65,7 +65,7 @@ def _figures(audit: Audit, tilted: Collection[str], attribute: str) -> Iterator[
         return
     kind, by = first.get("figure", spec.figure), tuple(first.get("by", ()))
     if kind == "moved":
-        yield from _moved(audit, spec, tilted, attribute)
+        yield from _shift_bars(audit, spec, tilted, attribute)
     elif kind == "dots":
         yield from dots.build(audit, replace(spec, by=(by,) if by else spec.by), PREFIX)
     elif kind == "dumbbell":
@@ -136,15 +136,15 @@ def _named(spec: MeasureSpec) -> tuple[str, str]:
 def _panels(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate], models: int) -> Plot:
     """Returns a plot with a panel per model; the rows of each panel are as in `_joined`."""
     contrasts = list(dict.fromkeys(reading.contrast_label(e) for e in rows))
-    whole = _joined(audit, spec, rows, contrasts, *_named(spec))
+    plot = _joined(audit, spec, rows, contrasts, *_named(spec))
     lines: list[FigureRow] = []
     for subject in dict.fromkeys(e.subject for e in rows):
         of_subject = [e for e in rows if e.subject == subject]
         part = _joined(audit, spec, of_subject, contrasts, *_named(spec))
         lines += [replace(row, group=subject) for row in part.rows]
     panels = len({row.group for row in lines})
-    note = f"{whole.note} {panels} of {models} models; the others below." if panels < models else ""
-    return replace(whole, rows=tuple(lines), panels=True, note=note or whole.note)
+    note = f"{plot.note} {panels} of {models} models; the others below." if panels < models else ""
+    return replace(plot, rows=tuple(lines), panels=True, note=note or plot.note)
 
 
 def _joined(
@@ -178,7 +178,7 @@ def _baseline(audit: Audit, contrast: str) -> str:
     return wording.title(audit.protocol, factor, level) if level else contrast
 
 
-def _moved(
+def _shift_bars(
     audit: Audit, spec: MeasureSpec, tilted: Collection[str], attribute: str
 ) -> Iterator[Stacked]:
     """Yields, for the attribute that differs most, its label counts over all items, per level."""

@@ -56,12 +56,12 @@ def forest(
     """Returns the plot of these estimates, with a series per stratum."""
     present = strata.present(audit, estimates)
     rows: dict[tuple[str, str], list[Point]] = {}
-    several = len({reading.contrast_label(e) for e in estimates}) > 1
+    has_several = len({reading.contrast_label(e) for e in estimates}) > 1
     for estimate in audits.together(estimates):
         by = [_factor(spec, name) for name in reading.grouping(estimate)]
         heading = f"by {', '.join(by)}" if by else ""
-        label = reading.contrast_label(estimate) if several else reading.group_label(estimate)
-        if several and heading:
+        label = reading.contrast_label(estimate) if has_several else reading.group_label(estimate)
+        if has_several and heading:
             heading, label = f"{heading}; {label}", reading.group_label(estimate)
         series = present.index(reading.stratum(estimate))
         rows.setdefault((heading, label), []).append(point(audit, spec, estimate, series))

@@ -69,18 +69,18 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Heat]:
 
 def _groupings(spec: MeasureSpec) -> list[tuple[str, ...]]:
     """Lists the groupings that give both rows and columns; all groupings if there are none."""
-    each = spec.values == ("*",)
-    return [by for by in spec.by if len(by) + each > 1 and by] or list(spec.by)
+    is_per_value = spec.values == ("*",)
+    return [by for by in spec.by if len(by) + is_per_value > 1 and by] or list(spec.by)
 
 
 def _grids(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> Iterator[tuple[str, Grid]]:
     """Yields (stratum's label, map) per stratum; or ("", a map with the strata as columns)."""
-    each = spec.values == ("*",)
+    is_per_value = spec.values == ("*",)
     rows = [e for e in audit.of(spec.name) if reading.grouping(e)[: len(by)] == by]
-    rows = [e for e in rows if len(reading.grouping(e)) == len(by) + each]
+    rows = [e for e in rows if len(reading.grouping(e)) == len(by) + is_per_value]
     if not rows:
         return
-    if not by or len(by) + each < 2:
+    if not by or len(by) + is_per_value < 2:
         names = strata.labels(audit, rows)
         yield (
             "",
@@ -130,8 +130,8 @@ def _implied_factors(found: Sequence[Estimate], by: Sequence[str]) -> set[str]:
         levels: dict[str, set[str]] = {}
         for e in found:
             levels.setdefault(reading.group(e)[by[-1]], set()).add(reading.group(e)[name])
-        several = len({level for each in levels.values() for level in each}) > 1
-        if several and all(len(each) == 1 for each in levels.values()):
+        has_several = len({level for each in levels.values() for level in each}) > 1
+        if has_several and all(len(each) == 1 for each in levels.values()):
             implied.add(name)
     return implied if len(implied) < len(by) - 1 else set()
 
@@ -170,12 +170,12 @@ def heat(
         for row, line in cells.items()
         for column, one in zip(columns, line, strict=True)
     ]
-    holes = any(one is None for line in cells.values() for one in line)
+    has_hole = any(one is None for line in cells.values() for one in line)
     return Heat(
         id="",
         title="",
         text=strata.describe_figure(spec, lines),
-        note=strata.alone(strata.labels(audit, grid.scaled)) + _note(spec, bool(leaders), holes),
+        note=strata.alone(strata.labels(audit, grid.scaled)) + _note(spec, bool(leaders), has_hole),
         across=grid.across,
         columns=tuple(columns),
         rows=tuple(cells.items()),
@@ -190,10 +190,10 @@ def scale_of(
     """Returns (value → colour level, labels of the ends and of the null value). `_reach` gives the
     ends; values beyond an end have its colour. Ratios are scaled by their logarithm.
     """
-    ratio = spec.unit in numerals.RATIOS
-    sizes = [math.log(v) if ratio else v for v in values if v > 0 or not ratio] or [0.0]
+    is_ratio = spec.unit in numerals.RATIOS
+    sizes = [math.log(v) if is_ratio else v for v in values if v > 0 or not is_ratio] or [0.0]
     base = (
-        (math.log(spec.null) if ratio else spec.null)
+        (math.log(spec.null) if is_ratio else spec.null)
         if spec.null is not None
         else min(0.0, *sizes, 0.0)
     )
@@ -201,17 +201,17 @@ def scale_of(
     steps = STEPS if spec.null is not None else 2 * STEPS
 
     def level(value: float) -> int:
-        inner = (math.log(value) if value > 0 else base - reach) if ratio else value
+        inner = (math.log(value) if value > 0 else base - reach) if is_ratio else value
         return max(-steps, min(steps, round((inner - base) / reach * steps)))
 
     def words(inner: float) -> str:
-        return _words(spec, math.exp(inner) if ratio else inner, signed=spec.signed)
+        return _words(spec, math.exp(inner) if is_ratio else inner, signed=spec.signed)
 
-    less, more = ("≤ ", "≥ ") if ratio or _is_difference(spec) else ("", "")
-    ends = ((steps, more + words(base + reach)),)
+    at_most, at_least = ("≤ ", "≥ ") if is_ratio or _is_difference(spec) else ("", "")
+    ends = ((steps, at_least + words(base + reach)),)
     null = words(base)
     return level, (
-        (-steps, less + words(base - reach)),
+        (-steps, at_most + words(base - reach)),
         (0, null),
         *ends,
     ) if spec.null is not None else (

@@ -17,14 +17,14 @@ def draw(figure: Heat, narrow: bool = False) -> str:
     left = 4.0 if narrow else float(SIDE)
     wide = min(ROOM, (width - left - 4) / len(figure.columns))
     names = [_lines(name, wide - 4) for name in figure.columns]
-    upright = any(not lines for lines in names)
-    top = 46.0 + (UPRIGHT if upright else 8 + 14 * max(map(len, names)))
+    is_upright = any(not lines for lines in names)
+    top = 46.0 + (UPRIGHT if is_upright else 8 + 14 * max(map(len, names)))
     tall = TALL + GAP + (20 if narrow else 0)
     drawing = root(figure, top + tall * len(figure.rows) + 6, narrow)
     _legend(drawing, figure, width)
     for place, name in enumerate(figure.columns):
         middle = left + wide * (place + 0.5)
-        if upright:
+        if is_upright:
             text(
                 drawing, middle + 4, top - 6, cut_text(name, UPRIGHT - 8), "fig-label", upright=True
             )
@@ -84,10 +84,10 @@ def _legend(made: ET.Element, figure: Heat, width: float) -> None:
         null = x + size * (0.5 - first)
         shape(made, "line", "fig-null", x1=null, x2=null, y1=1, y2=19)
     for level, words in figure.scale:
-        middle = first < level < last
-        place = x + size * (level - first + (0.5 if middle else level == last))
-        anchor = " middle" if middle else " end" if level == last else ""
-        text(made, place, 32, f"{words} no tilt" if middle else words, f"fig-tick{anchor}")
+        is_inside = first < level < last
+        place = x + size * (level - first + (0.5 if is_inside else level == last))
+        anchor = " middle" if is_inside else " end" if level == last else ""
+        text(made, place, 32, f"{words} no tilt" if is_inside else words, f"fig-tick{anchor}")
     room = width - x - size * (last - first + 1) - 20
     text(
         made,

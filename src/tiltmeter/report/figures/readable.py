@@ -21,12 +21,12 @@ def in_per_cent(figure: Figure, matters: float) -> Figure:
     per cent; leaves other figures unchanged. matters: the share below which a difference is slight.
     """
     if isinstance(figure, Plot) and figure.axis.scale == "linear" and _are_shares(figure.axis):
-        signed = figure.axis.domain[0] < 0
+        is_signed = figure.axis.domain[0] < 0
         rows = tuple(
-            replace(row, points=tuple(_point(one, signed=signed) for one in row.points))
+            replace(row, points=tuple(_point(one, signed=is_signed) for one in row.points))
             for row in figure.rows
         )
-        axis = axis_over([*_drawn_values(figure.rows)], figure.axis, matters, signed=signed)
+        axis = axis_over([*_drawn_values(figure.rows)], figure.axis, matters, signed=is_signed)
         return replace(figure, rows=rows, axis=axis)
     if isinstance(figure, Dots):
         values = [dot.value for strip in figure.strips for dot in strip.dots]
@@ -91,5 +91,5 @@ def _per_cent(text: str, *, signed: bool = False) -> str:
 
     written = _SHARE.sub(shown, text)
     value, gap, rest = written.partition(" [")
-    plain = value.isdecimal() and not signed
-    return f"{value} %{gap}{rest}" if plain else written
+    is_plain = value.isdecimal() and not signed
+    return f"{value} %{gap}{rest}" if is_plain else written

@@ -176,8 +176,8 @@ def stack_bars(
     bars = [
         _bar(row, parts, labels) for row in sorted(rows, key=lambda r: _stratum_index(audit, r))
     ]
-    alone = all(bar.label == "all" for bar in bars) and len(labels) > 1
-    bars = [replace(bar, group="", label=bar.group) for bar in bars] if alone else bars
+    is_single = all(bar.label == "all" for bar in bars) and len(labels) > 1
+    bars = [replace(bar, group="", label=bar.group) for bar in bars] if is_single else bars
     descriptions = [_bar_text(bar, parts) for bar in bars]
     rest = (
         f"; and {len(descriptions) - strata.SAID} more in the table"
@@ -209,8 +209,8 @@ def _colours(audit: Audit, rows: Sequence[StackedCounts], parts: Sequence[str]) 
         for value in (*spec.among, *spec.values)
     ]
     others = frozenset().union(*map(audit.outcomes, attributes)) - {*NO_ANSWERS}
-    every = [value for value in declared if value not in (EVERY, *NO_ANSWERS)]
-    places = {value: place for place, value in enumerate(dict.fromkeys([*every, *sorted(others)]))}
+    values = [value for value in declared if value not in (EVERY, *NO_ANSWERS)]
+    places = {value: place for place, value in enumerate(dict.fromkeys([*values, *sorted(others)]))}
     for part in parts:
         yield places.setdefault(part, len(places)) if part not in NO_ANSWERS else 0
 

@@ -28,11 +28,11 @@ def lines(store: Store, protocol: Protocol, lead: Verdict) -> Iterator[tuple[str
         )
         if agreement.attribute == lead.claim.spec.attribute:
             for person in agreement.named:
-                text = _without(store, protocol, lead, person)
+                text = _number_without(store, protocol, lead, person)
                 yield from [(text, "")] if text else []
 
 
-def _without(store: Store, protocol: Protocol, lead: Verdict, person: str) -> str:
+def _number_without(store: Store, protocol: Protocol, lead: Verdict, person: str) -> str:
     """Writes the headline number without a person's labels; "" if it then has no value."""
     spec, row = lead.claim.spec, lead.claim.row
     others = estimates_without(store, protocol, spec.attribute, person)

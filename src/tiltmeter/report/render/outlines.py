@@ -78,7 +78,7 @@ def _of_run(content: Content) -> Iterator[Outline]:
     yield Heading("What it rests on")
     yield _pairs(content.basis)
     yield from _list("What not to conclude", content.cautions)
-    yield from _how(content)
+    yield from _method(content)
     for section in content.sections:
         yield from _section(section)
     yield from _ending(content)
@@ -92,7 +92,7 @@ def _finding(finding: Finding) -> Iterator[Outline]:
     yield _text(f"{finding.mark}: ", Code(finding.signature))
 
 
-def _how(content: Content) -> Iterator[Outline]:
+def _method(content: Content) -> Iterator[Outline]:
     """Yields the section on the method: the design, sample prompts, the models."""
     yield Heading("How it was measured")
     yield _pairs((*content.design, *content.measures))

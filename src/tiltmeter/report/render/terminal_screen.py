@@ -53,7 +53,7 @@ def _parts(content: Content, console: Console, lines: Lines) -> Iterator[Part]:
     badges = lines(" · ".join(texts))
     yield part(badges, badges)
     warned = list(_cautions(content))
-    yield Part([_warned(warned[:most], len(warned), lines) for most in (CAUTIONS, 1, 0)], 3)
+    yield Part([_caution_lines(warned[:most], len(warned), lines) for most in (CAUTIONS, 1, 0)], 3)
     yield part(lines(first.caution, "dim"), worth=5)
     names = (f"{short}: {name}" for short, name in first.names if short != name)
     yield Part([CutForm([line for name in names for line in lines(name, "dim")])])
@@ -73,12 +73,12 @@ def _claims_table(content: Content, console: Console, most: int) -> CutForm:
     more = content.more_findings + len(findings) - most
     rows = sum(len(table.rows) for table in tables)
     omitted = (more, "more headline number"), (len(tables), "table"), (rows, "row")
-    shown = _grid(content, _telling(findings, most), width_of(console)) if findings else None
+    shown = _grid(content, _weightiest(findings, most), width_of(console)) if findings else None
     lines = lines_of(console, shown) if shown else []
     return CutForm(lines, [one for one in omitted if one[0]])
 
 
-def _warned(some: Sequence[str], of: int, lines: Lines) -> CutForm:
+def _caution_lines(some: Sequence[str], of: int, lines: Lines) -> CutForm:
     """Returns the lines of some cautions and a count of omitted ones. of: number of cautions."""
     more = "more " if some else ""
     hint = f"{count_of(of - len(some), f'{more}caution')}: --full" if of > len(some) else ""
@@ -86,7 +86,7 @@ def _warned(some: Sequence[str], of: int, lines: Lines) -> CutForm:
     return CutForm([line for text in texts for line in lines(text, "yellow")])
 
 
-def _telling(found: Sequence[Finding], most: int) -> Sequence[Finding]:
+def _weightiest(found: Sequence[Finding], most: int) -> Sequence[Finding]:
     """Returns the `most` weightiest findings, in the order of `found`."""
     ranked = sorted(range(len(found)), key=lambda place: place_on_screen(found[place]))
     return [found[place] for place in sorted(ranked[:most])]

@@ -88,7 +88,7 @@ def _figure(words: HistoryWords) -> Timeline:
     lines = [line for line in words.found.lines if words.spec(line.measure)]
     panels = tuple(_panel(words, line) for line in lines[:MOST_PANELS])
     omitted = len(lines) - len(panels)
-    more = f" The first {MOST_PANELS} of {len(lines)} numbers." if omitted else ""
+    suffix = f" The first {MOST_PANELS} of {len(lines)} numbers." if omitted else ""
     points = "; ".join(
         f"{panel.title}: {', '.join(p.text if p else 'none' for p in panel.points)}"
         for panel in panels
@@ -97,7 +97,7 @@ def _figure(words: HistoryWords) -> Timeline:
         id="history",
         title="Headline numbers by run",
         text=f"In the order of the runs. {points}",
-        note=KEY + more,
+        note=KEY + suffix,
         table="numbers",
         dates=tuple(run.date for run in words.found.runs),
         panels=panels,
@@ -110,8 +110,8 @@ def _panel(words: HistoryWords, line: HistoryLine) -> TimelinePanel:
     rows = [None if one is None else one.facts.row for one in line.values]
     axis = axes.axis(spec, [row for row in rows if row])
     if spec.unit == "share":
-        signed = axis.domain[0] < 0
-        ticks = tuple((value, share_tick(value, signed=signed)) for value, _ in axis.ticks)
+        is_signed = axis.domain[0] < 0
+        ticks = tuple((value, share_tick(value, signed=is_signed)) for value, _ in axis.ticks)
         axis = replace(axis, ticks=ticks)
     about = spec.text or spec.name
     levels = words.label(line).removeprefix(line.measure).lstrip(", ")

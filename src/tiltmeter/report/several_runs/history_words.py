@@ -35,17 +35,17 @@ class HistoryWords:
         """Names the measure, with the levels that vary within this history."""
         spec = self.spec(one.measure) if in_words else None
         name = sentences.without_article(spec.text or spec.name) if spec else one.measure
-        held = {**one.condition, **(one.contrast or {})}
+        own_levels = {**one.condition, **(one.contrast or {})}
         lines = self.found.lines
         levels = [
             reading.level_title(self.found.protocol, name, level)
-            for name, level in held.items()
+            for name, level in own_levels.items()
             if name != "run"
             and level
             and any({**line.condition, **line.contrast}.get(name) != level for line in lines)
         ]
-        apart = any(line.subject for line in lines)
-        model = self.names.get(one.subject, one.subject) if apart else ""
+        has_models = any(line.subject for line in lines)
+        model = self.names.get(one.subject, one.subject) if has_models else ""
         return ", ".join(filter(None, (name, *levels, model)))
 
     def spec(self, measure: str) -> MeasureSpec | None:

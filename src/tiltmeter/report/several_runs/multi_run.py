@@ -52,9 +52,9 @@ def report(runs: Sequence[Analysed], named: Mapping[str, str] | None = None) -> 
         ToldRun(name, one, f"r{n}-")
         for n, (name, one) in enumerate(zip(names, contents, strict=True), 1)
     )
-    same = len({run.protocol.name for run in runs}) == 1
+    is_same = len({run.protocol.name for run in runs}) == 1
     titles = list(dict.fromkeys(one.title for one in contents))
-    question = contents[0].question if same else ""
+    question = contents[0].question if is_same else ""
     return sanitize.all_visible(Report(" · ".join(titles), question, told, _against(runs, names)))
 
 

@@ -36,12 +36,12 @@ def table(protocol: Protocol, by: Sequence[str]) -> CrossTable:
     """Tabulates items by one column or two, with per cent of the total, or of each row."""
     rows, column = by[0], by[-1]
     by_row = counts(protocol, rows, column)
-    whole = sum(one.total() for one in by_row.values())
+    items = sum(one.total() for one in by_row.values())
     title = f"{protocol.item}s of {protocol.name} by {' and '.join(by)}"
     if len(by) == 1:
-        lines = [(level, str(n.total()), _percent(n.total(), whole)) for level, n in by_row.items()]
+        lines = [(level, str(n.total()), _percent(n.total(), items)) for level, n in by_row.items()]
         each = tuple(((level,), (n, share)) for level, n, share in lines)
-        total = ((ALL,), (str(whole), _percent(whole, whole)))
+        total = ((ALL,), (str(items), _percent(items, items)))
         return CrossTable(title, (rows,), ("items",), (("number",), ("%",)), (*each, total))
     levels = list(dict.fromkeys(level for one in by_row.values() for level in one))
     summed = Counter[str]()
@@ -52,7 +52,7 @@ def table(protocol: Protocol, by: Sequence[str]) -> CrossTable:
         for level, one in (*by_row.items(), (ALL, summed))
     )
     columns = (*((name,) for name in levels), (ALL,))
-    notes = (f"items, and their per cent of the row; {whole} in all",)
+    notes = (f"items, and their per cent of the row; {items} in all",)
     return CrossTable(title, (rows,), (column,), columns, lines_of, notes)
 
 

@@ -101,7 +101,7 @@ def _place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> P
         loose = [name for name in loose if name not in columns]
     for name in list(loose):
         others = [other for other in loose if other != name]
-        if _implied(placed, name, (*others, *rows, *columns)):
+        if _is_implied(placed, name, (*others, *rows, *columns)):
             loose = others
     rows = (*loose, *rows)
     rows, columns = (_without_single(placed, names) for names in (rows, columns))
@@ -126,7 +126,7 @@ def _default_column(read: Audit, layout: TableLayout, loose: Sequence[str]) -> s
     return (last or [name for name in loose if name in values] or list(loose) or ["measure"])[-1]
 
 
-def _implied(found: Sequence[Estimate], name: str, others: Sequence[str]) -> bool:
+def _is_implied(found: Sequence[Estimate], name: str, others: Sequence[str]) -> bool:
     """True if the levels on the other axes determine the level on this axis."""
     implied: dict[Levels, set[str]] = {}
     for e in found:
@@ -139,11 +139,11 @@ def _of_one_grouping(
 ) -> list[Estimate]:
     """Returns the estimates with all named axes; per measure, only of the coarsest grouping."""
     named = {*layout.rows, *layout.columns} - {*FIXED}
-    whole = not named and not layout.where
+    is_whole = not named and not layout.where
     chosen: list[Estimate] = []
     for measure in layout.measures:
         rows = [e for e in estimates if e.measure == measure and named <= {*axes(e)}]
-        sizes = [len(_factors(read, e)) for e in rows if not whole or _factors(read, e)]
+        sizes = [len(_factors(read, e)) for e in rows if not is_whole or _factors(read, e)]
         least = min(sizes, default=0)
         chosen += [e for e in rows if len(_factors(read, e)) == least]
     if not chosen:

@@ -154,8 +154,8 @@ def _latex_heads(table: CrossTable) -> list[str]:
     """Writes a header line per column axis; equal neighbours share a head with a rule below."""
     lines, first = [], len(table.row_names)
     for depth in range(len(table.column_names)):
-        last = depth == len(table.column_names) - 1
-        heads = [_latex(name) if last else "" for name in table.row_names]
+        is_last = depth == len(table.column_names) - 1
+        heads = [_latex(name) if is_last else "" for name in table.row_names]
         rules, place = [], first + 1
         for levels, group in groupby(table.columns, key=lambda one: one[: depth + 1]):
             wide = len(list(group))

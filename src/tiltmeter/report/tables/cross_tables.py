@@ -220,10 +220,10 @@ def _leading(
             most = max(map(_value, cells.values()))
             for column, estimate in cells.items():
                 if estimate is not None and _value(estimate) == most > 0:
-                    differ = any(
+                    are_tested = any(
                         tests.get((reading.stratum(estimate), a)) for a in axes(estimate).items()
                     )
-                    leaders[row, column] = f" {LEADER if differ else OPEN_LEADER}"
+                    leaders[row, column] = f" {LEADER if are_tested else OPEN_LEADER}"
     return leaders
 
 
@@ -276,8 +276,8 @@ def _cell(read: Audit, estimate: Estimate | None, layout: TableLayout) -> str:
 
 
 def _number(value: float | None, unit: str, signed: bool, layout: TableLayout) -> str:
-    fixed = layout.leading_zero and layout.decimals is not None
-    if (layout.percent or fixed) and unit == "share" and value is not None:
+    is_fixed = layout.leading_zero and layout.decimals is not None
+    if (layout.percent or is_fixed) and unit == "share" and value is not None:
         places = 1 if layout.decimals is None else layout.decimals
         scaled = (100 if layout.percent else 1) * value
         text = numerals.fixed_decimals(scaled, places, layout.half_even)
@@ -312,8 +312,8 @@ def _notes(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> I
             f"* p < .05, ** p < .01, *** p < .001, {'adjusted' if adjusted else 'not adjusted'}; "
             "no star: no difference found at this n, or not tested."
         )
-    tested = any(_leader_tests(read, e) for e in estimates[:1])
-    if layout.leader and not tested:
+    is_tested = any(_leader_tests(read, e) for e in estimates[:1])
+    if layout.leader and not is_tested:
         yield f"{OPEN_LEADER}: the highest of its row; no test was made."
     elif layout.leader:
         yield (

@@ -70,9 +70,9 @@ def _measure(audit: Audit, name: str, title: str, prefix: str) -> Iterator[Table
             folded=len(few) > audits.MANY,
         )
     for by, estimates in many.items():
-        named = f"{title}, by {', '.join(by)}" if by else title
+        table_title = f"{title}, by {', '.join(by)}" if by else title
         heading = (
-            f"{named}: {len({reading.key(e) for e in estimates})} rows, from the highest "
+            f"{table_title}: {len({reading.key(e) for e in estimates})} rows, from the highest "
             "to the lowest"
         )
         yield _table(audit, _rank(estimates), audits.slug(prefix, name, *by), heading, folded=True)
@@ -148,15 +148,15 @@ def _about(audit: Audit, rows: Sequence[Estimate]) -> str:
     """Writes the values that all rows share: stratum, interval method, test."""
     parts = [f"{name}: {level}" for name, level in audit.same()]
     parts += [
-        _spread(
+        _shared_text(
             "interval", [e.interval_method for e in rows if e.interval_method and e.low is not None]
         )
     ]
-    parts += [_spread("test", [e.test for e in rows if e.test and e.p is not None])]
+    parts += [_shared_text("test", [e.test for e in rows if e.test and e.p is not None])]
     return " · ".join(part for part in parts if part)
 
 
-def _spread(what: str, values: Sequence[str]) -> str:
+def _shared_text(what: str, values: Sequence[str]) -> str:
     """Writes the value that all rows share (`interval: wilson`), or each value's number of rows."""
     counted = Counter(values)
     if len(counted) < 2:

@@ -204,8 +204,8 @@ def _agreement(found: tuple[Agreement, ...]) -> Table:
         number("items", lambda row: numerals.count(row.found.clusters)),
     )
     about = "0 is agreement by chance, of raw agreement none; 95 % intervals over items"
-    many = len(found) > audits.MANY
-    return table_of("agreement", "Agreement", about, found, fields, folded=many)
+    are_many = len(found) > audits.MANY
+    return table_of("agreement", "Agreement", about, found, fields, folded=are_many)
 
 
 def _checked(found: Sequence[CheckedGroup]) -> Iterator[Table]:
@@ -240,12 +240,12 @@ def comparison(found: Comparison, everything: bool = False) -> Table:
     rows = [
         row for row in found.rows if everything or (row.headline and row.estimate.value is not None)
     ]
-    several = len({row.estimate.instrument for row in rows}) > 1
+    has_several = len({row.estimate.instrument for row in rows}) > 1
     notes = dict.fromkeys(row.estimate.note for row in rows if row.estimate.note)
     letters = {note: chr(ord("a") + n % 26) for n, note in enumerate(notes)}
     fields: tuple[Field[ComparisonRow], ...] = (
         words("measure", lambda row: row.estimate.measure),
-        words("group", lambda row: _group(row, several)),
+        words("group", lambda row: _group(row, has_several)),
         words("run", lambda row: (row.estimate.contrast or {})["run"]),
         number("values", values),
         number("difference", difference),

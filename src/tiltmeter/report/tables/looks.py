@@ -76,10 +76,10 @@ def _rows(
     """Yields (claim, a label that distinguishes it, its decisions up to the last)."""
     claims = found.plan.claims
     names = short_names([claim.subject for claim in claims], named)
-    shown = [_levels(claim, protocol) | {"model": names[claim.subject]} for claim in claims]
-    every = {name for levels in shown for name in levels}
-    differ = [n for n in every if len({levels.get(n, "") for levels in shown}) > 1]
-    for claim, levels in zip(claims, shown, strict=True):
+    claim_levels = [_levels(claim, protocol) | {"model": names[claim.subject]} for claim in claims]
+    names_seen = {name for levels in claim_levels for name in levels}
+    differ = [n for n in names_seen if len({levels.get(n, "") for levels in claim_levels}) > 1]
+    for claim, levels in zip(claims, claim_levels, strict=True):
         label = ", ".join(levels[name] for name in levels if name in differ) or claim.measure
         path = [look.decisions[claim.key] for look in found.made]
         yield claim, label, [one for n, one in enumerate(path, 1) if one.look == n]
@@ -96,7 +96,7 @@ def _figure(found: StoppingProgress, rows: Sequence[Row]) -> Plot:
     series = tuple(
         f"look {look.number}, round {look.rounds} of {found.plan.looks[-1]}" for look in found.made
     )
-    lines = tuple(
+    figure_rows = tuple(
         FigureRow(claim.measure, f"{label}: {_state_words(path)}", tuple(map(_point, path)))
         for claim, label, path in rows[:MOST_ROWS]
     )
@@ -108,7 +108,7 @@ def _figure(found: StoppingProgress, rows: Sequence[Row]) -> Plot:
         note=NOTE,
         table=audits.slug(LOOKS),
         series=series,
-        rows=lines,
+        rows=figure_rows,
         axis=Axis(
             scale="log",
             domain=(LEAST_P, 1.0),

@@ -184,7 +184,7 @@ class Shaper:
     def _text(self, column: PaperColumn, key: Levels, own: Sequence[Estimate]) -> str:
         cell = column.cell
         if "level" in cell.show:
-            return self._listed(cell, own)
+            return self._list_levels(cell, own)
         if not own:
             return numerals.NOTHING
         one = self._cell_estimate(column, key, own)
@@ -205,8 +205,8 @@ class Shaper:
         else:
             text = self.in_words(one, how)
         p = one.deciding_p
-        marked = self.layout.mark_below and p is not None and p < self.layout.mark_below
-        return f"{text}{cell.after}{self._stars(column, key)}{MARK if marked else ''}"
+        is_marked = self.layout.mark_below and p is not None and p < self.layout.mark_below
+        return f"{text}{cell.after}{self._stars(column, key)}{MARK if is_marked else ''}"
 
     def _with_leader(
         self, columns: Sequence[PaperColumn], key: Levels, texts: Sequence[str]
@@ -221,8 +221,8 @@ class Shaper:
                 or (self.layout.column_leader and levels == column.levels)
             ]
             value = _number(self.placed.get((column.place, column.levels, key), []))
-            leads = rivals and value == max(rivals) and "level" not in column.cell.show
-            yield f"{text} {OPEN_LEADER}" if leads else text
+            is_leader = rivals and value == max(rivals) and "level" not in column.cell.show
+            yield f"{text} {OPEN_LEADER}" if is_leader else text
 
     def _cell_estimate(self, column: PaperColumn, key: Levels, own: Sequence[Estimate]) -> Estimate:
         """Returns the estimate of a cell; less the one at the levels in `less`, if declared."""
@@ -235,7 +235,7 @@ class Shaper:
         value = one.value - base[0].value if is_measured else None  # type: ignore[operator]
         return replace(one, value=value, p=None, p_adjusted=None)
 
-    def _listed(self, cell: CellLayout, own: Sequence[Estimate]) -> str:
+    def _list_levels(self, cell: CellLayout, own: Sequence[Estimate]) -> str:
         """Lists the levels that a row has on an axis; "All …" if it has every level."""
         if cell.axis == "contrast":
             return ", ".join(dict.fromkeys(x for e in own for x in (e.contrast or {}).values()))

@@ -94,8 +94,8 @@ def two_way(design: Crossed, shares: Floats, *, ratio: bool = False) -> TwoWay:
     parts = components(design, shares, ratio=ratio)
     weight = word_weight(design)
     between = parts.words.sum(axis=1) - parts.cells.sum(axis=1)
-    least = min(weight, 1.0) * parts.words.sum(axis=1)
-    variance = np.maximum(np.maximum(parts.items, parts.items + weight * between), least)
+    minimum = min(weight, 1.0) * parts.words.sum(axis=1)
+    variance = np.maximum(np.maximum(parts.items, parts.items + weight * between), minimum)
     of_items = parts.items**2 / max(design.items - 1, 1)
     of_words = ((weight * parts.words) ** 2 / np.maximum(parts.words_df, 1)).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -42,15 +42,15 @@ def items_differ(
     """
     y = arguments.vector("shares", shares)
     counts = design.by_word(np.ones_like(y))
-    rest = y - (design.by_word(y) / counts)[design.word]
+    residuals = y - (design.by_word(y) / counts)[design.word]
     usable = _items(design)
     if usable.size < 2:
         return Test(None, None, METHOD, note=TOO_FEW)
-    shapes = _by_shape(design, usable, rest)
+    shapes = _by_shape(design, usable, residuals)
     observed = float(_statistic([(first, values[None]) for first, values in shapes])[0])
     reached, total, stretch = 0, 0, usable.size / (usable.size - 1)
     while total < draws and (total == 0 or reached * 10 <= total):
-        size = min(max(1, BLOCK // rest.size) if total else FIRST_DRAWS, draws - total)
+        size = min(max(1, BLOCK // residuals.size) if total else FIRST_DRAWS, draws - total)
         total += size
         shuffled = _statistic([(first, _deal(values, size, generator)) for first, values in shapes])
         reached += int((shuffled * stretch >= observed * (1 - TIE)).sum())

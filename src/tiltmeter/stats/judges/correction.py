@@ -157,8 +157,8 @@ def rogan_gladen(
         (top.influence - value * bottom.influence) / j,
         (p.floor + value**2 * se.floor + (1 - value) ** 2 * sp.floor) / j**2,
     )
-    method, few = "rogan-gladen, fieller over items, t", few_gold(judged.labels)
-    frame = Basis(raw, method, (0.0, 1.0), judged.clusters, j, few, is_weighted(gold))
+    method, caution = "rogan-gladen, fieller over items, t", few_gold(judged.labels)
+    frame = Basis(raw, method, (0.0, 1.0), judged.clusters, j, caution, is_weighted(gold))
     return _fieller(frame, top, bottom, sp.floor, error)
 
 
@@ -269,9 +269,9 @@ def _result(
         min(max(x, frame.ends[0]), frame.ends[1]) for x in (limits[0], error.value, limits[1])
     )
     is_clipped = abs(value - error.value) > 1e-12
-    cut = f"cut from {error.value:.3f}" if is_clipped else None
+    remark = f"cut from {error.value:.3f}" if is_clipped else None
     warning = "the judge's errors in gold do not fit what it reports" if low == high else None
-    few = rates.few_clusters(frame.clusters)
+    caution = rates.few_clusters(frame.clusters)
     row = replace(
         _blank(frame),
         value=value,
@@ -279,9 +279,9 @@ def _result(
         high=max(high, value),
         df=frame.df(error),
         se=math.sqrt(error.variance(frame.clusters)),
-        note=join_notes(cut, warning, note),
+        note=join_notes(remark, warning, note),
     )
-    return Corrected(with_cautions(row, frame.few, few), frame.plain, is_clipped, frame.youden)
+    return Corrected(with_cautions(row, frame.few, caution), frame.plain, is_clipped, frame.youden)
 
 
 def _blank(frame: Basis) -> Interval:

@@ -96,10 +96,10 @@ def prediction_powered(*, sums: Sums, share: bool = True, power: float | None = 
     outputs, no gold, fewer than two items with gold.
     """
     called, n, gold_called, truth, gold_n = _check_sums(sums, share)
-    raw, alone = _uncorrected(called, n, share), _uncorrected(truth, gold_n, share)
+    raw, by_gold = _uncorrected(called, n, share), _uncorrected(truth, gold_n, share)
     reason = _refusal(n, gold_n)
     if reason:
-        return _uncorrected_result(raw, alone, reason)
+        return _uncorrected_result(raw, by_gold, reason)
     tuned = _tune(called, n, gold_called, truth, gold_n, power)
     items, mask = int((gold_n > 0).sum()), (n > 0) | (gold_n > 0)
     few = _few(items, truth, gold_n) if share else rates.few_clusters(items)
@@ -115,8 +115,8 @@ def prediction_powered(*, sums: Sums, share: bool = True, power: float | None = 
             note,
             items - 1.0,
         )
-        return Powered(with_cautions(row, few), raw, alone, (tuned.power,), value != tuned.value)
-    return Powered(_t_row(tuned.value, influence, total, items, few), raw, alone, (tuned.power,))
+        return Powered(with_cautions(row, few), raw, by_gold, (tuned.power,), value != tuned.value)
+    return Powered(_t_row(tuned.value, influence, total, items, few), raw, by_gold, (tuned.power,))
 
 
 def prediction_powered_difference(
@@ -135,10 +135,10 @@ def prediction_powered_difference(
     a, b = _check_sums(first, share), _check_sums(second, share)
     arguments.same_shape("first", a[1], "second", b[1])
     raw = _difference(a[0], a[1], b[0], b[1], share)
-    alone = _difference(a[3], a[4], b[3], b[4], share)
+    by_gold = _difference(a[3], a[4], b[3], b[4], share)
     reason = _refusal(a[1], a[4]) or _refusal(b[1], b[4])
     if reason:
-        return _uncorrected_result(raw, alone, reason)
+        return _uncorrected_result(raw, by_gold, reason)
     tuned_a, tuned_b = (
         _tune(*side, None if power is None else power[i]) for i, side in enumerate((a, b))
     )
@@ -150,14 +150,14 @@ def prediction_powered_difference(
     influence, total = (tuned_a.influence - tuned_b.influence)[mask], float(a[1].sum() + b[1].sum())
     row = _t_row(tuned_a.value - tuned_b.value, influence, total, items, few)
     if not share or row.value is None or row.low is None or row.high is None:
-        return Powered(row, raw, alone, (tuned_a.power, tuned_b.power))
+        return Powered(row, raw, by_gold, (tuned_a.power, tuned_b.power))
     low, value, high = (min(max(x, -1.0), 1.0) for x in (row.low, row.value, row.high))
     is_clipped = value != row.value
     note = join_notes(CUT if is_clipped else None, row.note)
     return Powered(
         replace(row, low=low, value=value, high=high, note=note),
         raw,
-        alone,
+        by_gold,
         (tuned_a.power, tuned_b.power),
         is_clipped,
     )

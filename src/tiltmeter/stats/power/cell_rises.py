@@ -78,10 +78,10 @@ def planned_critical(
     sizes: outputs of the two sides per object; attributes: (number that one object alone has,
     number that all ``parts`` objects share); values: equally common values per attribute.
     """
-    (group, base), (alone, shared) = sizes, attributes
-    generator = np.random.default_rng([seed, group, base, parts, alone, shared, values])
+    (group, base), (own_number, shared) = sizes, attributes
+    generator = np.random.default_rng([seed, group, base, parts, own_number, shared, values])
     rows = group + base
-    hits = generator.binomial(rows, 1 / values, (TABLES, parts, (alone + shared) * values))
+    hits = generator.binomial(rows, 1 / values, (TABLES, parts, (own_number + shared) * values))
     counts = generator.hypergeometric(hits, rows - hits, group)
     deviations = counts - hits * (group / rows)
     variance = hits * (rows - hits) * (group * base / (rows**2 * max(rows - 1, 1)))

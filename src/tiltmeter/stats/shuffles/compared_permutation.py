@@ -62,8 +62,8 @@ def score_difference(*, cells: Sequence[ComparedCell], score: Score) -> Compared
     measured = [cell for cell in scores if cell is not None]
     draws = cells[0].shuffles[0].draws if cells and cells[0].shuffles else 0
     if not measured:
-        empty = not_measured(method, draws, (), "no cell has every prompt in both models")
-        return ComparedScores(None, None, empty, 0)
+        no_result = not_measured(method, draws, (), "no cell has every prompt in both models")
+        return ComparedScores(None, None, no_result, 0)
     first, second = (float(np.mean([cell.seen[side] for cell in measured])) for side in (0, 1))
     shuffled = mean_of([cell.drawn for cell in measured])
     sizes = tuple(sum(cell.sizes[side] for cell in measured) for side in (0, 1))

@@ -47,16 +47,16 @@ def tested_condition(
     value = float(adds[:, 0].mean())
     contributions = adds[np.abs(adds).max(axis=1) > TIE]
     least_p = (2.0 if conditions == 2 else 1.0) / float(conditions) ** len(contributions)
-    reach = abs(float(contributions[:, 0].sum())) - TIE * float(np.abs(contributions).sum())
+    threshold = abs(float(contributions[:, 0].sum())) - TIE * float(np.abs(contributions).sum())
     if conditions ** len(contributions) <= ENUMERATED:
         sums = _all_sums(contributions)
-        p = float((np.abs(sums) >= reach).mean())
+        p = float((np.abs(sums) >= threshold).mean())
         method, number, least_p = "tested condition, enumerated", sums.size, min(least_p, 1.0)
     else:
         if generator is None:
             raise ValueError("generator: needed, as there are too many assignments to enumerate")
         number = arguments.draw_count(draws)
-        reached = int((np.abs(_drawn_sums(contributions, number, generator)) >= reach).sum())
+        reached = int((np.abs(_drawn_sums(contributions, number, generator)) >= threshold).sum())
         p, least_p = monte_carlo_p(exceeding=reached, draws=number), 1 / (1 + number)
         method = "tested condition, sampled"
     return Test(value, p, method, smallest_p=least_p, draws=number, note=left_out)
@@ -102,17 +102,17 @@ def conditions_alike(
     centred = table - table.mean(axis=1, keepdims=True)
     moving = centred[np.abs(centred).max(axis=1) > TIE]
     value = float(np.square(centred.mean(axis=0)).sum())
-    least = value * items**2 - TIE * max(1.0, float(np.square(centred).sum()))
+    threshold = value * items**2 - TIE * max(1.0, float(np.square(centred).sum()))
     orders = math.factorial(conditions) ** max(len(moving) - 1, 0)
     if orders <= ENUMERATED:
-        p = float((np.square(_ordered_sums(moving)).sum(axis=1) >= least).mean())
+        p = float((np.square(_ordered_sums(moving)).sum(axis=1) >= threshold).mean())
         method = "conditions alike, enumerated"
         return Test(value, p, method, smallest_p=1 / orders, draws=orders, note=left_out)
     if generator is None:
         raise ValueError("generator: needed, as there are too many assignments to enumerate")
     number, reached = arguments.draw_count(draws), 0
     for sums in _permuted_sums(moving, number, generator):
-        reached += int((np.square(sums).sum(axis=1) >= least).sum())
+        reached += int((np.square(sums).sum(axis=1) >= threshold).sum())
     p, method = monte_carlo_p(exceeding=reached, draws=number), "conditions alike, sampled"
     return Test(value, p, method, smallest_p=1 / (1 + number), draws=number, note=left_out)
 

@@ -91,12 +91,12 @@ class ManyCells:
             np.maximum(maxima, np.abs(scores[key][1:]), out=maxima)
             reached = int((maxima >= abs(size) * (1 - TIE)).sum())
             adjusted.append((key, (1 + reached) / (1 + self.draws)))
-        steps, most = [], 0.0
+        steps, p_so_far = [], 0.0
         for key, p in reversed(adjusted):
-            most = max(most, p)
-            if most >= level:
+            p_so_far = max(p_so_far, p)
+            if p_so_far >= level:
                 break
-            steps.append((key, most))
+            steps.append((key, p_so_far))
         return steps
 
 

@@ -172,8 +172,8 @@ def shuffled_statistic(
     observed = statistic(cell, cell.counts())[0]
     pair = len(cell.sizes) == 2
     if statistic in SUMS and pair and cell.complete and cell.kinds is None:
-        table, whole = SUMS[statistic]
-        return observed, whole(cell, cell.sum_values(table(cell), shuffles))
+        table, finish = SUMS[statistic]
+        return observed, finish(cell, cell.sum_values(table(cell), shuffles))
 
     def shuffle() -> Floats:
         return np.concatenate([statistic(cell, counts) for counts in cell.shuffle_counts(shuffles)])

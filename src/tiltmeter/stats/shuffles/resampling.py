@@ -236,10 +236,10 @@ def permuted_means(
     # mean(first) - mean(second) is linear in the sum of the first group, so that sum is the
     # statistic.
     centre, observed = values.mean() * a.size, float(a.sum())
-    reach = abs(observed - centre) - TIE * float(np.abs(values).sum())
+    threshold = abs(observed - centre) - TIE * float(np.abs(values).sum())
     if splits <= ENUMERATED_SPLITS:
         chosen = np.array(list(combinations(range(values.size), a.size)), dtype=np.intp)
-        p = float((np.abs(values[chosen].sum(axis=1) - centre) >= reach).mean())
+        p = float((np.abs(values[chosen].sum(axis=1) - centre) >= threshold).mean())
         smallest_p = (2.0 if a.size == b.size else 1.0) / splits
         warning = f"only {splits} ways to split so few; this test cannot reach p < .05"
         note, method = warning if smallest_p > 0.05 else None, "permutation of means, enumerated"
@@ -250,6 +250,6 @@ def permuted_means(
     for start in range(0, draws, block):
         tiled = np.tile(values, (min(block, draws - start), 1))
         sums = generator.permuted(tiled, axis=1)[:, : a.size].sum(axis=1)
-        reached += int((np.abs(sums - centre) >= reach).sum())
+        reached += int((np.abs(sums - centre) >= threshold).sum())
     p = monte_carlo_p(exceeding=reached, draws=draws)
     return Test(value, p, "permutation of means, sampled", smallest_p=1 / (1 + draws), draws=draws)

@@ -36,16 +36,16 @@ def follow_runs(
     last_look = len(design.looks) - 1
     is_on = np.ones(p.shape[:2], dtype=bool)
     last = np.zeros(p.shape[:2], dtype=np.intp)
-    now, plain_p, t = p[..., 0], q[..., 0], information[..., 0]
-    is_rejected = rules.are_rejected(design, now)
+    p_now, plain_p, t = p[..., 0], q[..., 0], information[..., 0]
+    is_rejected = rules.are_rejected(design, p_now)
     for k in range(last_look + 1):
         last[is_on] = k
-        now, plain_p = np.where(is_on, p[..., k], now), np.where(is_on, q[..., k], plain_p)
+        p_now, plain_p = np.where(is_on, p[..., k], p_now), np.where(is_on, q[..., k], plain_p)
         t = np.where(is_on, information[..., k], t)
-        is_rejected = rules.are_rejected(design, now)
+        is_rejected = rules.are_rejected(design, p_now)
         stops = is_rejected.copy()
         if k < last_look and design.looks[k] > 1:
-            levels = rules.levels_of(design, now, plain_p, is_rejected)
+            levels = rules.levels_of(design, p_now, plain_p, is_rejected)
             chances = rules.predictive_probability(q=plain_p, level=levels, information=t)
             stops |= chances < design.futility[k]
         is_on &= (is_on & ~stops) @ same_calls

@@ -40,8 +40,8 @@ def levels_of(design: StoppingDesign, p: Floats, q: Floats, rejected: Flags) -> 
     order = np.lexsort((q, p), axis=-1)
     by_rank = np.broadcast_to(_levels_by_rank(design), p.shape)
     if design.method == "benjamini-hochberg":
-        least = np.minimum(rejected.sum(axis=-1, keepdims=True) + 1, design.claims)
-        by_rank = np.maximum(by_rank, design.alpha * least / design.claims)
+        rank = np.minimum(rejected.sum(axis=-1, keepdims=True) + 1, design.claims)
+        by_rank = np.maximum(by_rank, design.alpha * rank / design.claims)
     levels = np.empty(p.shape)
     np.put_along_axis(levels, order, by_rank, -1)
     return levels

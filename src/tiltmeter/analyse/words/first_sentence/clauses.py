@@ -99,20 +99,20 @@ def _with_context(
 ) -> str:
     """Adds the population, both shares if the template has none, and “slight” if that holds."""
     first = group[0]
-    even = _is_share(first.spec) and "reference" in slots and "{reference}" not in template
+    is_even = _is_share(first.spec) and "reference" in slots and "{reference}" not in template
     if (
         not first.unnamed
         and "share" in slots
         and not {"{share}", "{value}"} & set(re.findall(r"\{\w+\}", template))
     ):
         text += f" ({slots['share']} against {slots['other_share']})"
-    if slight and SLIGHTLY not in template and not even:
+    if slight and SLIGHTLY not in template and not is_even:
         text += ", a slight difference"
     text = populations.headline(f"{text}.", first.word, first.row, first.nouns).removesuffix(".")
-    if even and slight:
+    if is_even and slight:
         comparative = "more" if first.above else "less"
         return f"{text}, slightly {comparative} than even ({slots['reference']})"
-    return f"{text}; {slots['reference']} would be even" if even else text
+    return f"{text}; {slots['reference']} would be even" if is_even else text
 
 
 def all_models(number: int, asked: int = 0) -> str:
@@ -174,8 +174,8 @@ def _template(facts: ClaimFacts, key: str) -> str:
         flips = name == "tilt" and "{times}" in template and not facts.above  # the wrong way round
         if template and not flips and fits(template, facts.slots):
             return template
-    usual = (_equal(text, facts) for text in _usual(facts))
-    return next((text for text in usual if fits(text, facts.slots)), NOTHING)
+    defaults = (_equal(text, facts) for text in _usual(facts))
+    return next((text for text in defaults if fits(text, facts.slots)), NOTHING)
 
 
 def is_equal(facts: ClaimFacts) -> bool:

@@ -55,8 +55,8 @@ def others(claims: Claims) -> list[str]:
     enlarging = [f.slots["level"] for f in _changes(claims) if f.tilts and not _helps(f)]
     if enlarging and enlarging != [lead.slots["level"]]:
         texts.append(f"it is larger {join_names(list(dict.fromkeys(enlarging)))}")
-    spoken = lead.tilts or lead.word == Word.NOT_SETTLED
-    spoken_of = (lead.slots["level"],) if spoken else ()
+    is_lead_told = lead.tilts or lead.word == Word.NOT_SETTLED
+    spoken_of = (lead.slots["level"],) if is_lead_told else ()
     costs = [f for f in _costs(claims) if f.slots["level"] not in spoken_of]
     for facts in costs[:2]:
         cost = _cost(facts)

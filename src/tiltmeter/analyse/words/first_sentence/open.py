@@ -35,8 +35,8 @@ def none(claims: Claims) -> Clause:
     smallest = detectable(max(alike, key=lambda f: f.row.detectable or 0.0, default=lead))
     begins = f"no {kind} found: "
     if number > 1:
-        all_alike = len(group) == number or is_equal(lead)
-        begins = _in_comparisons(claims, "" if all_alike else "farthest apart, ")
+        are_alike = len(group) == number or is_equal(lead)
+        begins = _in_comparisons(claims, "" if are_alike else "farthest apart, ")
     texts_short = (
         brief_clause(lead, model=len(claims.models) > 1)
         if group == [lead] and number > 1
@@ -121,14 +121,14 @@ def by_nuisance(claims: Claims) -> Clause:
     lead = claims.lead
     models = list(dict.fromkeys(f.model for f in claims.questions if not f.refusals))
     subject, verb = (models[0], "goes") if len(models) == 1 else (all_models(len(models)), "go")
-    even = ""
+    reference = ""
     same_nuisance = next((f for f in claims.every if name and f.spec.nuisance == name), None)
     if same_nuisance is not None and "reference" in same_nuisance.slots:
-        even = f" ({same_nuisance.slots['reference']} is even)"
+        reference = f" ({same_nuisance.slots['reference']} is even)"
     is_open = lead.word == Word.NOT_SETTLED
     mean = lead.slots.get("value", "")
     ending = f"on average {mean}, so a tilt is open" if is_open and mean else _ending(claims)
-    text = f"{subject} {verb} by {_the(name)}: {words}{even}; {ending}"
+    text = f"{subject} {verb} by {_the(name)}: {words}{reference}; {ending}"
     return Clause(text, "model" if len(models) == 1 else "word")
 
 
@@ -203,12 +203,12 @@ def parts(claims: Claims) -> Clause:
 
 def shown(claims: Claims) -> Clause:
     lead_clause = clause(claims.alike, "shown", whole=False)
-    rest = []
+    texts = []
     for facts in claims.questions:
         if facts not in claims.alike and facts.model == claims.lead.model:
-            rest.append(brief_clause(facts, model=False))
+            texts.append(brief_clause(facts, model=False))
     is_one_model = len({facts.model for facts in claims.questions}) == 1
-    appended = f", {', '.join(rest[:ALSO])}" if rest and is_one_model else ""
+    appended = f", {', '.join(texts[:ALSO])}" if texts and is_one_model else ""
     return Clause(f"{lead_clause.text}{appended}; not tested", lead_clause.begins)
 
 

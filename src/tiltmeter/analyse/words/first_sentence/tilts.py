@@ -80,15 +80,15 @@ def opposite(claims: Claims) -> Clause:
     """Writes that models tilt to opposite sides: `A …, B does the reverse (…)`."""
     same_way = [f for f in claims.tilting if f.above == claims.lead.above]
     others = [f for f in claims.tilting if f.above != claims.lead.above]
-    main, even = clause(same_way, whole=False), claims.lead.slots.get("reference", "")
+    main, reference = clause(same_way, whole=False), claims.lead.slots.get("reference", "")
     texts: list[str] = []
     for facts in others[:NAMED]:
         name, model = place_name(facts, claims.alike), "" if texts else facts.model
         verb = " does" if name == model else ""
         texts.append(f"{name}{verb}{' the reverse' * (not texts)} ({also_numbers(facts)})")
     spec = claims.lead.spec
-    share = spec.contrast is None and not spec.reference and even
-    ending = f"; {even} would be even" if share else ""
+    is_share = spec.contrast is None and not spec.reference and reference
+    ending = f"; {reference} would be even" if is_share else ""
     place = _place_words(claims.lead, claims.alike)
     if len(same_way) == 1 and place and not any(title in main.text for title in place):
         main = Clause(f"in {' '.join(place)}, {main.inside}")
@@ -98,8 +98,8 @@ def opposite(claims: Claims) -> Clause:
 def also_numbers(facts: ClaimFacts) -> str:
     """Returns both raw numbers of a claim, or only its share if it is compared with a reference."""
     if "share" in facts.slots:
-        alone = facts.spec.reference  # the other is the same for all
-        return facts.slots["share"] if alone else numbers(facts).replace(" against", " and")
+        reference = facts.spec.reference  # the other is the same for all
+        return facts.slots["share"] if reference else numbers(facts).replace(" against", " and")
     return facts.slots.get("value", numerals.NOTHING)
 
 
