@@ -48,8 +48,8 @@ OPEN = "to be filled in"
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """The facts that describe a folder. made: when the run ended, ISO 8601; signatures: of the
-    run's numbers; models: those audited; files: {path: description}; digests: the SHA-256 of the
+    """The facts that describe a folder. made: the end of the run, ISO 8601; signatures: of the
+    run's numbers; models: audited models; files: {path: description}; digests: the SHA-256 of the
     run's rows, and of its design, costs, looks and sheets.
     """
 

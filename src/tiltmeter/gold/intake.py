@@ -83,7 +83,7 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
         "sha256": digest,
         "annotators": people,
         "labels": added,
-        "drawn": _how(store, labels),
+        "drawn": _sampled_note(store, labels),
         "rows": [label[:5] for label in labels],
         "date": now(),
     }
@@ -252,8 +252,8 @@ def _warnings(store: Store, labels: Sequence[Label]) -> Iterator[str]:
             )
 
 
-def _how(store: Store, labels: Sequence[Label]) -> str:
-    """Returns a sentence on how many of a file's outputs tiltmeter sampled."""
+def _sampled_note(store: Store, labels: Sequence[Label]) -> str:
+    """Says how many of a file's outputs were sampled by tiltmeter."""
     weights = drawn_weights(store)
     number = len({label.output for label in labels})
     inside = len({label.output for label in labels if label.output in weights})

@@ -109,8 +109,8 @@ def _values_by_person(store: Store, attribute: str) -> dict[str, dict[str, str]]
 class LabellingPerson:
     """A person compared with others who labelled the same outputs.
 
-    value, low, high: how much more often this person gives the value `said` than the majority of
-    the others; share, without: the value's share by majority, with and without this person's
+    value, low, high: this person's share of the value `said` less that of the others' majority,
+    with interval; share, without: the value's share by majority, with and without this person's
     labels."""
 
     name: str
@@ -245,7 +245,7 @@ def people(
         gaps = [
             float(each[name] == value) - float(other == value)
             for each in said.values()
-            if name in each and (other := _others(each, name)) != UNRESOLVED
+            if name in each and (other := _others_value(each, name)) != UNRESOLVED
         ]
         if len(gaps) < FEW:
             continue
@@ -285,7 +285,7 @@ def dissenting(
             yield name, number, fewest
 
 
-def _others(said: Mapping[str, str], name: str) -> str:
+def _others_value(said: Mapping[str, str], name: str) -> str:
     """Returns the others' majority value for an output; `unresolved` in a tie or without others."""
     others = {who: value for who, value in said.items() if who != name}
     return majority(others) if others else UNRESOLVED

@@ -258,7 +258,7 @@ def _gaps(
     for factor, level, first, mine, base in compared:
         for k, value in enumerate(codes.classes):
             for rate in ("sensitivity", "specificity"):
-                if min(_base(mine, k, rate), _base(base, k, rate)) >= FEWEST_COMPARED:
+                if min(_denominator(mine, k, rate), _denominator(base, k, rate)) >= FEWEST_COMPARED:
                     looked.append((factor, level, first, mine, base, k, value, rate))
     for factor, level, first, mine, base, k, value, rate in looked:
         rates = confusion.error_gaps(first=mine, second=base, confidence=1 - ALPHA / len(looked))[k]
@@ -267,7 +267,7 @@ def _gaps(
             yield ErrorGap(factor, level, first, value, rate, gap)
 
 
-def _base(made: Confusion, k: int, rate: str) -> float:
+def _denominator(made: Confusion, k: int, rate: str) -> float:
     """Returns the denominator of class k's rate: the number of gold labels of k, or of others."""
     mine = float(made.labels[:, k].sum())
     return mine if rate == "sensitivity" else float(made.labels.sum()) - mine

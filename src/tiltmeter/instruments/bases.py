@@ -166,7 +166,7 @@ class Instrument:
         raise NotImplementedError
 
     def is_unsure(self, labels: Sequence[Label]) -> bool:
-        """True if the instrument is unsure of its labels, so that a judge's are to replace them."""
+        """True if the instrument is unsure of its labels, so that a judge should be asked."""
         return False
 
     def settle(
@@ -188,7 +188,7 @@ class Instrument:
 
     def hide(self, item: Answered, text: str) -> tuple[str, Mapping[str, str]]:
         """Hides the cue in a text, for a judge that must not know it. Returns the text, and {code:
-        the name that it replaces} if the cue is a name.
+        the name that the code replaces} if the cue is a name.
         """
         return text, {}
 

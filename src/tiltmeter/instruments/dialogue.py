@@ -154,7 +154,7 @@ def _labelled_lines(lines: Sequence[Line]) -> list[str]:
 
 
 def _unlabelled_lines(lines: Sequence[Line], known: Speakers) -> tuple[list[str], bool, str]:
-    """Finds speeches by quotations, else by dashes, else by words of address. Returns as above."""
+    """Finds speeches by quotations, dashes or words of address; returns as _find_speeches does."""
     turns: list[str] = []
     begun, rest = 0, []
     for _, label, text in lines:
@@ -241,7 +241,7 @@ def _is_code(line: Line) -> bool:
 
 
 def _lines(text: str, prompt: str, known: Speakers) -> list[Line]:
-    """Splits an answer into lines, one per label; removes markup, thinking and the prompt."""
+    """Splits an answer into lines with at most one label each; drops markup, thinking, prompt."""
     text = without_thought(text[:LONGEST_CHARACTERS])
     if "<" in text or "\r" in text or "\u2028" in text or "\u2029" in text:
         text = _TAG.sub("", _BREAK.sub("\n", _SPEAKER_TAG.sub(r"\n\1: \2\n", text)))

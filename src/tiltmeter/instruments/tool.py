@@ -47,7 +47,7 @@ def first_tool(raw: str) -> str:
 
 
 def _names(part: Json, *, called: bool) -> Iterator[str]:
-    """Yields the names of called tools, in the reply's order. called: `part` is inside a call."""
+    """Yields the names of called tools in order. called: True if `part` is inside a call."""
     if isinstance(part, str) and called:
         yield part
     elif isinstance(part, list):

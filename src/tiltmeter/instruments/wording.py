@@ -27,7 +27,7 @@ class Form:
                 self._pieces += ["", ""]
 
     def fill(self, **slots: str) -> str:
-        """Returns the text with its open slots filled. Raises KeyError if a slot is missing."""
+        """Returns the text with its open slots filled. KeyError if a slot's value is missing."""
         pieces = self._pieces.copy()
         for place, slot in self._open:
             pieces[place] = slots[slot]

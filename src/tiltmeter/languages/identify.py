@@ -165,8 +165,8 @@ def wording() -> Mapping[str, Json]:
 
 
 def language_of(text: str) -> str:
-    """Returns the code of a text's language: by its script, else the likeliest one, or one with a
-    pack that is almost as likely. "" if the text has no letters or clues, or py3langid is missing.
+    """Returns the code of a text's language by script, else of the likeliest language, or of one
+    with a pack if about as likely. "" if the text has no letters or clues, or without py3langid.
     """
     text = text[:LONGEST_CHARACTERS].casefold()
     if not _WORD.search(text) and not _IN_ANY.search(text):

@@ -33,7 +33,7 @@ _BLANK = re.compile(r"[^.!?\n]*_{2,}[^.!?\n]*[.!?]?")
 
 
 class Known(NamedTuple):
-    """A prompt as a planted model reads it. blank: the sentence with a blank, or ""."""
+    """A prompt's facts that answers depend on. blank: the sentence with a blank, or ""."""
 
     language: str
     forms: Mapping[str, str]
@@ -69,11 +69,11 @@ def sentences(language: str, kind: str) -> Sequence[str]:
         lines = (pack(other).replies("dialogue", "two_lines")[0] for other in others)
         return tuple(line.partition("\n")[0] for line in lines)
     label = _KINDS.get(kind, "form")
-    replies = tuple(row.reply for row in pack(code).answers if _says(row, label))
+    replies = tuple(row.reply for row in pack(code).answers if _has_label(row, label))
     return replies or _BARE.get(label) or sentences(_ENGLISH, kind)
 
 
-def _says(row: AnswerRow, label: str) -> bool:
+def _has_label(row: AnswerRow, label: str) -> bool:
     return row.instrument == "choice" and row.expected == label
 
 

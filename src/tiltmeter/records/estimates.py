@@ -59,8 +59,8 @@ class CellClaim(TypedDict):
     named: the strongest first, one per attribute; empty if the claim is not rejected, or if no
     single cell is ("pictures differ; in which attribute cannot be said"). largest: the strongest
     observed cell, whatever its p (None if nothing could be measured); it is not a finding.
-    follows: values that differ too, but not among the answers left without the named value ("the
-    rest follows"). follows_from: the value that this claim follows from, if any. tested: the
+    follows: values that differ too, but no longer once answers with the named value are left out
+    ("the rest follows"). follows_from: the value that this claim follows from, if any. tested: the
     number of cells. level: of the tests of single cells (α over the claims of the run).
     detectable_all, detectable_one: the rise of one value from .15 in one group, in all objects and
     in one, that is found in 80 % of runs.

@@ -20,7 +20,7 @@ _LEAVES: Mapping[object, set[type]] = {
 
 
 def parse_as(kind: type[T], text: str) -> T:
-    """Parses the JSON of a dataclass, a named tuple or a tuple of these; else a ValueError."""
+    """Parses JSON as a dataclass, named tuple or tuple of these. ValueError if it does not fit."""
     try:
         value = json.loads(text)
     except RecursionError:

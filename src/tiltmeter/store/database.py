@@ -203,7 +203,7 @@ class Database:
             yield piece
 
     def words(self) -> dict[int | None, Any]:
-        """Returns the run's short texts by number; columns of views ending in `_0` hold numbers."""
+        """Returns {number: short text}; columns of views with names in `_0` hold such numbers."""
         return {None: None, **dict(self.rows("SELECT n, text FROM words"))}
 
     def texts(self, numbers: Sequence[int | None]) -> Iterator[tuple[int, Any]]:

@@ -154,7 +154,7 @@ def _too_small(connect: Connect) -> Iterator[str]:
 def _misfits(
     declared: Protocol, counted: Mapping[str, Mapping[str, int]], judges: Sequence[str]
 ) -> list[str]:
-    """Lists the errors of a run that would ask models for things they lack, such as pictures."""
+    """Lists errors for models that lack an ability which the run needs, such as seeing pictures."""
     requests = {
         (subject, declared.modes[mode].size) for subject, modes in counted.items() for mode in modes
     }

@@ -11,7 +11,7 @@ from ...stats.results import count_of
 
 @dataclass(slots=True)
 class Contradiction:
-    """A kind of contradiction. what: a description of one case; number, examples: of cases."""
+    """A kind of contradiction. what: describes one case; number: of cases; examples: some cases."""
 
     what: str
     number: int = 0

@@ -178,7 +178,7 @@ def _unread(estimates: Sequence[Estimate]) -> Iterator[str]:
 
 
 def _always_alike(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Yields a line per subject whose answers never vary, so that likeness is not tested."""
+    """Yields a line per subject whose repeated answers are equal, which prevents a test."""
     kind = CautionKind.REPEATS_ALIKE
     for subject in dict.fromkeys(row.subject for row in estimates if kind in row.cautions):
         yield f"{subject}: {kind.mark}"

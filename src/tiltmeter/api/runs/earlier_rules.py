@@ -107,7 +107,7 @@ def _changed_words(
 def _changed_answers(
     known: Mapping[int, JudgedRun], gates: Mapping[str, int], rules: int, mark: str
 ) -> Iterator[str]:
-    """Yields a line per gate whose latest stored answer was different."""
+    """Yields a line per gate whose answer differs from the latest stored one."""
     for gate, code in gates.items():
         runs = [run for _, run in sorted(known.items()) if run.answers.get(gate) in ANSWERS]
         if not runs or runs[-1].answers[gate] == code:

@@ -44,8 +44,8 @@ class PromptColumns:
     of answers is measured).
 
     rows: rows to write to a new file, with an item column added if the table has none; () if a
-    protocol can read the table itself. language: its code, "" if unknown. tabled: True if a column
-    contains the language.
+    protocol can read the table itself. language: the prompts' code, "" if unknown. tabled: True if
+    a column holds the language.
     """
 
     prompt: str

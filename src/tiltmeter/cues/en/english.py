@@ -32,7 +32,7 @@ class CueReading(NamedTuple):
 
 
 def read(text: str, attribute: str, picker: Picker) -> CueReading:
-    """Returns the cues of an attribute in a text, or the reason to leave the text alone."""
+    """Returns the cues of an attribute in a text, or the reason not to edit the text."""
     spans = protected_spans(text)
     if attribute == "gender":
         cues, reason = gender.find(text, spans, picker)

@@ -70,7 +70,7 @@ def pronouns_alone(cues: Sequence[Cue]) -> bool:
 
 
 def unread_word(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -> str:
-    """Returns a reason if a gendered word is not a cue and in no phrase that names nobody; else "".
+    """Returns a reason if the text has a gendered word that is neither a cue nor a fixed phrase's.
     spans: parts of the text to ignore.
     """
     taken = [(cue.start, cue.end) for cue in cues]

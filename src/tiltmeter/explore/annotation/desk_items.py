@@ -47,8 +47,8 @@ def read_marks(source: Source, cells: Cells, item: str, attribute: str, marks: s
 
 
 class ItemBlock(TypedDict):
-    """A titled text of an item. pieces: of a rewrite in which pronouns are to be marked; pictures:
-    addresses of the pictures shown with a prompt.
+    """A titled text of an item. pieces: the text, split for a person to mark its pronouns;
+    pictures: addresses of the pictures shown with a prompt.
     """
 
     title: str

@@ -61,7 +61,7 @@ def in_design_order(index: Index, factor: str, found: set[str]) -> list[str]:
 def columns(
     index: Index, view: View, every: Mapping[tuple[str, str], int]
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Returns the columns of a grid, baseline first, and a note if some do not fit."""
+    """Returns (levels for the columns of a grid, baseline first; a note if some do not fit)."""
     levels, baseline_level = (
         in_design_order(index, view.columns, {column for _, column in every}),
         baseline(index, view),

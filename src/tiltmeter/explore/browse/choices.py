@@ -14,7 +14,7 @@ MOST_LEVELS = 400  # levels of a list to choose from
 
 
 def items(index: Index, view: View, effects_of: Mapping[str, Effect]) -> tuple[OptionChoice, ...]:
-    """Returns the items to choose from, each with its number of outputs (or hits of a search)."""
+    """Returns an option per item with its number of outputs (or of hits, if there is a search)."""
     every = cells.selection(view, narrow=bool(view.text), tab=False)
     if view.by == LABEL:
         counts = index.table.selected_values(view.attribute, NONE, every)

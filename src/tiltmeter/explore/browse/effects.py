@@ -34,7 +34,7 @@ def commonest(weights: Weights) -> frozenset[str]:
 
 
 def compare(columns: Mapping[str, Weights], baseline: str) -> Effect:
-    """Returns the largest distance between columns, and True if their commonest values differ."""
+    """Compares columns with the baseline, or all pairs without one: the largest distance counts."""
     if baseline in columns:
         others = (column for level, column in columns.items() if level != baseline)
         pairs: Sequence[tuple[Weights, Weights]] = [(columns[baseline], other) for other in others]

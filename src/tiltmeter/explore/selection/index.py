@@ -106,7 +106,7 @@ class Index:
 
     @property
     def several(self) -> tuple[str, ...]:
-        """Factors with more than one level among the outputs."""
+        """The factors that have more than one level among the outputs."""
         return tuple(name for name in self.factors if len(self.levels(name)) > 1)
 
     @cached_property

@@ -249,7 +249,7 @@ def integers(pieces: Iterable[Sequence[str]], columns: int) -> Integers:
 
 
 def coded(column: Integers) -> tuple[Integers, Integers]:
-    """Returns (distinct values of an array of small integers, each row's index in these values)."""
+    """Returns (distinct values of small integers, each entry's index among these values)."""
     values = np.flatnonzero(np.bincount(column))
     places = np.zeros(int(column.max(initial=0)) + 1, np.int32)
     places[values] = range(len(values))

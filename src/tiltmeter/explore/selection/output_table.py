@@ -68,7 +68,7 @@ class OutputTable:
         return sum(column.nbytes for column in columns)
 
     def places(self, run: int, numbers: Integers) -> Integers:
-        """Returns the rows of a run's trial numbers in this table; -1 for unknown ones."""
+        """Returns the row in this table of each trial number of a run; -1 for an unknown number."""
         begin, known = self._begins[run]
         if not len(known):
             return np.full(len(numbers), -1)
@@ -133,7 +133,7 @@ class OutputTable:
         return self._coded[name]
 
     def _pairs(self, row: str, column: str) -> tuple[Coded, Coded, Integers]:
-        """Returns both columns as codes, and per cell a code for its pair of levels."""
+        """Returns (row factor as codes, column factor as codes, each cell's code of its pair)."""
         first, second = self.column(row), self.column(column)
         return first, second, first.codes * len(second.levels) + second.codes
 

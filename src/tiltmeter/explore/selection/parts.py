@@ -106,7 +106,7 @@ class OptionChoice:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A factor to filter by. name: of the parameter in the address."""
+    """A factor to filter by. name: its parameter in the address; choices: its levels."""
 
     name: str
     title: str
@@ -116,7 +116,7 @@ class Filter:
 @dataclass(frozen=True, slots=True)
 class OutputsPage:
     """A page. view: with defaults filled in; columns: (level, True for the baseline); value: the
-    one that is counted; title: returns the title of a factor's level; changed: (number of rows
+    counted value; title: returns the title of a factor's level; changed: (number of rows
     whose commonest label changes, number of rows); views: links to pairs, wall and counts.
     """
 

@@ -74,7 +74,7 @@ class Coded(NamedTuple):
 
 
 class SelectedCounts(NamedTuple):
-    """The counts of a selection. mask: of its outputs, None for all; outputs: number per cell."""
+    """The size of a selection. mask: marks its outputs, None for all; outputs: number per cell."""
 
     mask: Mask | None
     outputs: Integers

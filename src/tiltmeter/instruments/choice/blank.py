@@ -168,7 +168,7 @@ class Blank:
         return NEITHER if filled else ""
 
     def word(self, part: str, most: int = _ALONE) -> str:
-        """Returns the option of which `part` is a case; else `neither` if it is short, or ""."""
+        """Returns the option of which `part` is another case (him); `neither` if short; or ""."""
         if part in self._cases:
             return self._cases[part]
         words, letters = part.split(), sum(map(str.isalpha, part))

@@ -73,7 +73,7 @@ def with_descriptions(forms: Forms, prompt: str, code: str) -> Forms:
 
 @lru_cache(maxsize=256)
 def _described(labels: Sequence[str], prompt: str) -> Mapping[str, str]:
-    """Returns {label: the text after it in the prompt}; {} if a label is missing."""
+    """Returns {label: the text after the label in the prompt}; {} if a label is missing."""
     places: list[tuple[int, int, str]] = []
     for label in labels:
         if is_label(label):

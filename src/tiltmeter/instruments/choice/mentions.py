@@ -107,7 +107,7 @@ class Marker:
         self._cut = lru_cache(maxsize=4096)(self._parts)  # phrases recur in other answers
 
     def _rejection(self, mentions: str) -> re.Pattern[str]:
-        """Makes a pattern for mentions up to five filler words after a negation, or before one."""
+        """Makes a pattern for mentions before a negation, or up to five filler words after one."""
         role = self._language.role
         before = rf"{role('reject').pattern}(?: {role('gap').pattern}){{0,5}} {mentions}(?= )"
         comma = "" if self._yes_no else r"(?: ,(?!(?: \S+){1,2} @))?"  # "Yes, no doubt"
@@ -253,7 +253,7 @@ class Marker:
         return WORDLESS.sub("", MENTION.sub(" ", bare))
 
     def _parts(self, piece: str) -> list[tuple[str, bool]]:
-        """Splits a piece at conjunctions; returns (part, True if it follows one like "because")."""
+        """Splits a text at conjunctions into (part, True if a word like "because" precedes it)."""
         if not self._language.has(piece, "subordinate", "coordinate"):
             return [(piece, False)]
         cuts = [
@@ -341,7 +341,7 @@ def _join_all(found: re.Match[str]) -> str:
 
 
 def _together(words: Sequence[str]) -> str:
-    """Merges mentions into one; begins another if a value recurs ("he or she, he")."""
+    """Merges mentions into one mention; begins a second one if a value recurs ("he or she, he")."""
     groups: list[set[str]] = [set()]
     for new in map(values, words):
         if new & groups[-1]:

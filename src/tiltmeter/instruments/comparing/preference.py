@@ -69,7 +69,7 @@ class Preference(TextComparer, Judge):
         return {**super().wording(), **texts("preference").table, "rounds": ROUNDS}
 
     def steps(self, item: Answered) -> Steps:
-        """Asks about a pair in both orders; returns one label, and one of the repeat if chosen."""
+        """Asks about a pair in both orders; returns a label, and a second if a repeat is due."""
         text, outcome = prose(item, self.settings)
         if outcome:
             return [self.label(item, outcome, attribute=name) for name in self.attributes]

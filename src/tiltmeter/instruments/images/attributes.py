@@ -168,7 +168,7 @@ class Attributes(Team, Learner):
 
     @property
     def artefact_name(self) -> str:
-        """The annotator if the taxonomy was given in a file, else the instrument's name."""
+        """The annotator's name if a file gave the taxonomy, else the instrument's name."""
         return self.annotator if self.given else self.name
 
     def take_over(self, text: str) -> None:

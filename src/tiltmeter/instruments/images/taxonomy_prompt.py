@@ -26,7 +26,7 @@ class Wanted:
 
 
 def question(prompts: Sequence[str], one: str, wanted: Wanted) -> str:
-    """Writes the question about pictures of `one` (such as "car"), with the prompt of each."""
+    """Writes the question about pictures of `one` (such as "car"), with each picture's prompt."""
     parts = [
         f"{number} attribute{'s' * (number != 1)} of the {part}"
         for part, number in wanted.parts.items()
@@ -78,7 +78,7 @@ def schema(wanted: Wanted) -> str:
 def read_attributes(
     text: str, wanted: Wanted, of: Mapping[str, str]
 ) -> tuple[list[Attribute], str]:
-    """Parses a reply; returns (attributes, ""), or ([], the fault) if it is unusable."""
+    """Parses a reply; returns (attributes, ""), or ([], the fault) if the reply is unusable."""
     data = json_object(text)
     if data is None or set(data) != {"attributes"} or not isinstance(data["attributes"], list):
         return [], 'it is not one JSON object with the key "attributes" and nothing around it'

@@ -136,7 +136,7 @@ class Negotiation(Team):
         }
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """Returns {model: (fewest, most) calls}: one per round and role, or two if unreadable."""
+        """Returns {model: (fewest, most) calls}: per round and role one, or two if unreadable."""
         most = 2 * self.rounds
         if self.generator == self.discriminator:
             return {self.generator: (2, 2 * most)}
@@ -221,7 +221,7 @@ class Negotiation(Team):
         return WordAndReason(named[0], text) if len(named) == 1 else None
 
     def _words(self, words: Sequence[str]) -> Sequence[str]:
-        """Returns the allowed words, in the wording in which a model is reminded of them."""
+        """Returns the allowed words as the reminder to a model names them."""
         if not self.printed:
             return words
         return ("yes", "no") if OBJECT in words else list(self.printed["names"].values())

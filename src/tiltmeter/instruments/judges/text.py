@@ -64,7 +64,7 @@ class ChoiceJudge(SecondJudge):
 def word_of(
     by: Instrument, item: Answered, asked: Message, words: Sequence[str]
 ) -> Generator[Sequence[Request], Sequence[Reply], str]:
-    """Asks for a word of a closed list; returns it, or `unresolved` after ROUNDS other replies."""
+    """Asks for a word of a closed list; returns the word; after ROUNDS tries `unresolved`."""
 
     def request(messages: tuple[Message, ...], turn: int) -> Request:
         again = nonce(item, SAMPLING, turn)

@@ -65,7 +65,7 @@ class Clauses:
         return self._parted(clause)[0]
 
     def _parted(self, clause: str) -> tuple[list[Pick], list[str]]:
-        """Returns a clause's picks, and the list of its other words with "" in place of a pick."""
+        """Returns a clause's picks, and the list of the clause's words with "" for each pick."""
         if self.words.unspaced:
             forms = self._forms.findall(text := key(clause))
             parts = [part for each in self._forms.split(text) for part in (each, "")][:-1]

@@ -80,7 +80,7 @@ class ListReader:
         )
 
     def picks(self, text: str) -> PicksReading:
-        """Returns the picks of an answer; an empty result if the answer lists nothing."""
+        """Returns the picks of an answer; a PicksReading without picks if it lists nothing."""
         text = self._plain(text[:LONGEST_CHARACTERS]).strip()
         concluded = self._concluded(text) if ":" in text else ""
         if concluded and (final := self._read(concluded)).listed == self.asked:
@@ -140,7 +140,7 @@ class ListReader:
         return fuller and not refusals.says(text, self.words.code, excuses=True)
 
     def _plain(self, text: str) -> str:
-        """Converts all notations of numbers, tables and JSON in a text to one notation each."""
+        """Rewrites numbers, tables and JSON in a text in one common notation each."""
         text = json_as_bullets(text) if '"' in text else text
         text = text if text.isascii() else numbers_as_digits(text)
         text = _BOX.sub("", text) if "\\" in text else text
@@ -240,7 +240,7 @@ class ListReader:
         return first, last
 
     def _own(self, units: Sequence[Unit]) -> list[Pick]:
-        """Returns unlisted words: the first long row of them, or all if there is no long row."""
+        """Returns the first long row of unlisted words, or all unlisted words if no row is long."""
         rows = [unit.picks for unit in units if 2 * len(distinct(unit.picks).picks) >= self.asked]
         if rows:
             return list(rows[0])

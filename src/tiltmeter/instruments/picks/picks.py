@@ -106,7 +106,7 @@ class Picks(Parser):
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
-        """Returns the printed forms of a lexeme in a language; language "": in any."""
+        """Returns the printed forms of a lexeme in a language, or in all if language is ""."""
         rows = [row for row in spec.settings["words"] if language in ("", row["language"])]
         return [row["word"] for row in rows if value == (row.get("lexeme") or row["word"])]
 

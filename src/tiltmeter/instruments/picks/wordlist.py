@@ -35,7 +35,7 @@ Rows = Sequence[Mapping[str, str]]
 
 @cache
 def language_data(code: str) -> Mapping[str, Any]:
-    """Returns the table [picks] of a language's pack; if it has no "and", CLDR's words for it."""
+    """Returns the table [picks] of a language's pack; a missing "and" is taken from the CLDR."""
     table = pack(code).words.get("picks")
     data_of: Mapping[str, Json] = table if isinstance(table, Mapping) else {}
     facts = quotes.facts(code)
@@ -69,7 +69,7 @@ class WordList:
             self.forms.setdefault(written, lexeme)
 
     def find(self, text: str) -> str:
-        """Returns the lexeme of which a text is a form, else ""."""
+        """Returns the lexeme of which a text is a form, or "" if it is no listed form."""
         return self.forms.get(key(text), "")
 
     def _others(self) -> Iterator[tuple[str, str]]:

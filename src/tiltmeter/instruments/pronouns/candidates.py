@@ -81,7 +81,7 @@ def can_be_primary(found: Sequence[WordToken], pronoun: Pronoun, primary: Entity
     """True if grammar and quotation allow a pronoun to mean the primary person."""
     return not (
         (pronoun.role == POSSESSIVE and _owns(found, pronoun.at, primary))
-        or (pronoun.gender == PLURAL and _several(found, pronoun.at))
+        or (pronoun.gender == PLURAL and _is_plural(found, pronoun.at))
         or _speaks(primary, pronoun.speaking)
     )
 
@@ -104,8 +104,8 @@ def chance_of_primary(
     )
     if not any(mention.first < at for mention in primary.mentions):
         seen = max(seen, table["later" if primary.mentions else "implicit"])
-    total = table["prior"] + seen + _tells(found, pronoun, primary) + table["told"] * pronoun.told
-    total += _forbidden(found, pronoun, primary)
+    total = table["prior"] + seen + _bonus(found, pronoun, primary) + table["told"] * pronoun.told
+    total += _penalty(found, pronoun, primary)
     if nearest_is_other(pronoun) and not any(mention.first < at for mention in primary.mentions):
         total += table["early"]
     genders = {GENDER[value] for value in had}
@@ -176,7 +176,7 @@ def chance_of_other(
         extra = table["unknown"] if not entity.gender or gender == "x" else table["match"]
         extra += table["thing"] if entity.thing else 0.0
     seen = attribution.score(found, pronoun.at, pronoun.role, entity, everyone)[0]
-    return seen + extra + _tells(found, pronoun, entity) + _forbidden(found, pronoun, entity)
+    return seen + extra + _bonus(found, pronoun, entity) + _penalty(found, pronoun, entity)
 
 
 def nearest_is_other(pronoun: Pronoun) -> bool:
@@ -184,7 +184,7 @@ def nearest_is_other(pronoun: Pronoun) -> bool:
     return pronoun.nearest.startswith("other")
 
 
-def _forbidden(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> float:
+def _penalty(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> float:
     """Returns the penalty for a reference that grammar makes unlikely: to the subject of the
     pronoun's own clause ("Ann saw her"), or to a person named later in the sentence ("he says that
     Tom"), unless the pronoun's clause is subordinate ("when she came, Ann").
@@ -199,14 +199,14 @@ def _forbidden(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> 
         if mention.sentence > sentence:
             continue
         if mention.first > at:
-            if not mention.chained and not _subordinate(found, at):
+            if not mention.chained and not _is_subordinate(found, at):
                 return primary_weights()["named_after"]
         elif role == OBJECT and mention.role == SUBJECT and mention.clause == clause:
             return primary_weights()["bound"]
     return 0.0
 
 
-def _subordinate(found: Sequence[WordToken], at: int) -> bool:
+def _is_subordinate(found: Sequence[WordToken], at: int) -> bool:
     """True if a token's clause has "when", "as" or the like before it."""
     clause = found[at].clause
     while at >= 0 and found[at].clause == clause:
@@ -216,7 +216,7 @@ def _subordinate(found: Sequence[WordToken], at: int) -> bool:
     return False
 
 
-def _tells(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> float:
+def _bonus(found: Sequence[WordToken], pronoun: Pronoun, entity: Entity) -> float:
     """Returns a bonus if an entity is the speaker of the pronoun's sentence: a subject before the
     pronoun, next to a verb of speech ("Harold said that he").
     """
@@ -258,7 +258,7 @@ def _owns(found: Sequence[WordToken], at: int, entity: Entity) -> bool:
     return False
 
 
-def _several(found: Sequence[WordToken], at: int) -> bool:
+def _is_plural(found: Sequence[WordToken], at: int) -> bool:
     """True if "they" is explicitly plural: "they both", "all of them"."""
     after = {token.word for token in found[at + 1 : at + 3]}
     before = [token.word for token in found[max(at - 2, 0) : at]]

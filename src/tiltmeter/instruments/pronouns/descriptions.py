@@ -52,7 +52,7 @@ def bearer(found: Sequence[WordToken], at: int) -> int | None:
         return None
     word, indefinite = found[before].word, found[begin].word in _INDEFINITE
     if word in _COPULAS or (found[before].own and found[before].raw.lower().endswith("'s")):
-        return _subject(found, before)
+        return _subject_end(found, before)
     if word == "as" and indefinite and not follows_as_verb(found, at + 1):
         return _who_acts_as(found, before, at)
     if word == ",":
@@ -74,7 +74,7 @@ def _skip_adverbs(found: Sequence[WordToken], at: int) -> int:
     return at
 
 
-def _subject(found: Sequence[WordToken], verb: int) -> int | None:
+def _subject_end(found: Sequence[WordToken], verb: int) -> int | None:
     """Returns the last index of a copula's subject; None for "there", "it" and the like."""
     at = verb if found[verb].own else verb - 1
     while at >= 0 and not found[verb].own and found[at].word in words("auxiliaries"):

@@ -68,7 +68,7 @@ def everybody(
             entity = Entity(frozenset((word,)), known, [], len(others) + 1, thing=thing)
             others[word] = entity
         entity.mentions.append(_mention(found, at))
-    primary.gender = _cue(found, primary, who)
+    primary.gender = _cue_gender(found, primary, who)
     distinct = list({id(entity): entity for entity in others.values()}.values())
     if who.theme == "occupation" and not primary.mentions:
         renamed = [entity for entity in distinct if _grand_title(found, entity)]
@@ -142,7 +142,7 @@ def _grand_title(found: Sequence[WordToken], entity: Entity) -> bool:
     return begin < at and begin > 0 and found[begin - 1].word == "the"
 
 
-def _cue(found: Sequence[WordToken], primary: Entity, who: Person) -> str:
+def _cue_gender(found: Sequence[WordToken], primary: Entity, who: Person) -> str:
     """Returns the gender of the words by which this text names the person, or else of the noun."""
     for mention in primary.mentions:
         word = found[mention.first].word
@@ -161,14 +161,14 @@ def _kind_of(found: Sequence[WordToken], at: int, several: bool, titles: Mapping
     """
     seen = found[at].seen
     assert seen is not None
-    if seen.name and not _month(found, at):
+    if seen.name and not _is_month(found, at):
         return seen.name
     thing = found[at].word in words("with_capital") and not found[at].raw[0].isupper()
     if seen.noun and not thing and not _is_description(found, at):
         return seen.noun
     if several and (seen.plural or (seen.in_s and is_plural(found, at))):
         return PLURAL
-    if seen.capital and (_acts(found, at, titles) or _is_address(found, at)):
+    if seen.capital and (_may_be_person(found, at, titles) or _is_address(found, at)):
         return _title_before(found, at, titles) or "n"
     if seen.creature and not seen.capital and _has_determiner(found, at):
         return seen.creature if seen.creature in "mf" else "t"
@@ -233,7 +233,7 @@ def _is_description(found: Sequence[WordToken], at: int) -> bool:
     )
 
 
-def _month(found: Sequence[WordToken], at: int) -> bool:
+def _is_month(found: Sequence[WordToken], at: int) -> bool:
     """True if April, May, June or August means the month: no verb follows it."""
     return found[at].word in ("april", "may", "june", "august") and not (
         at + 1 < len(found) and verb_like(found[at + 1])
@@ -247,7 +247,7 @@ def _title_before(found: Sequence[WordToken], at: int, titles: Mapping[str, str]
     )
 
 
-def _acts(found: Sequence[WordToken], at: int, titles: Mapping[str, str]) -> bool:
+def _may_be_person(found: Sequence[WordToken], at: int, titles: Mapping[str, str]) -> bool:
     """True if an unknown capitalised word is likely a person: after a title, or the subject of a
     verb in mid-sentence."""
     if _title_before(found, at, titles):

@@ -171,9 +171,9 @@ def tokens(text: str) -> list[WordToken]:
 _Piece = tuple[int, str, str, bool, WordSeen | None, bool, bool]
 
 
-def _cut(chunk: str) -> tuple[_Piece, ...]:
-    """Splits a space-free text into tokens: offset, word, raw, own, seen, True if it can begin a
-    sentence, True if it begins a clause or ends a sentence."""
+def _split(chunk: str) -> tuple[_Piece, ...]:
+    """Splits a text without spaces into tokens: offset, word, raw, own, seen, True if the token
+    can begin a sentence, True if the token begins a clause or ends a sentence."""
     pieces = []
     for match in _TOKEN.finditer(chunk):
         raw, own = match[0], False
@@ -185,7 +185,7 @@ def _cut(chunk: str) -> tuple[_Piece, ...]:
     return tuple(pieces)
 
 
-_pieces = RememberedWords(_cut)
+_pieces = RememberedWords(_split)
 
 
 def _look_up(raw: str, word: str) -> WordSeen | None:

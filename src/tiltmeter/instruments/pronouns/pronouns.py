@@ -87,7 +87,7 @@ def forms() -> Mapping[str, str]:
 
 @cache
 def _bare() -> frozenset[str]:
-    """Returns all forms without apostrophes; a text without any of them needs no parsing."""
+    """Returns all forms without apostrophes; a text that has no form needs no parsing."""
     return frozenset(form.strip("'") for form in forms())
 
 
@@ -203,7 +203,7 @@ def _doubles(text: str) -> list[tuple[int, int]]:
 
 
 def _double_form(text: str, token: WordToken, doubles: Sequence[tuple[int, int]]) -> str:
-    """Returns the whole of "he or she" if it begins at the token; else the token as written."""
+    """Returns the words "he or she" if they begin at the token; else the token as written."""
     for low, high in doubles:
         if token.begin <= low < token.begin + len(token.raw):
             return text[low:high]

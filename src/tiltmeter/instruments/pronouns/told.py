@@ -22,7 +22,7 @@ _SPEAKERS = frozenset(("i", "you", "we", "my", "your", "our", "me", "us"))
 
 
 class Told(NamedTuple):
-    """The facts of a text's input. known: the pronoun classes that it uses for other people; words:
+    """The facts of a text's input. known: the pronoun classes used for other people; words:
     {stem: (uses for the primary person, uses for others)}.
     """
 

@@ -62,7 +62,7 @@ def attribute(marked: Marked, who: Person, told: Told) -> Attribution:
     classes = frozenset(marked.places.values())
     primary = cast.primary.mentions
     if len(classes) == 1 and primary and primary[0].first < cast.pronouns[0].at:
-        if _alone(marked, cast, known):
+        if _only_primary(marked, cast, known):
             whose = dict.fromkeys(marked.places, "primary")
             meant = dict.fromkeys(marked.places, next(iter(cast.primary.name)))
             return Attribution(whose, meant, {classes: 1.0})
@@ -78,10 +78,10 @@ def _chances(marked: Marked, ways: Sequence[Given]) -> Mapping[frozenset[str], f
     """Returns {primary person's classes: probability} of all readings: a softmax of log-odds."""
     values = [worth(way.seen) for way in ways]
     each = [math.exp(value - max(values)) for value in values]
-    return {_mine(marked, way): one / sum(each) for way, one in zip(ways, each, strict=True)}
+    return {_classes_of(marked, way): one / sum(each) for way, one in zip(ways, each, strict=True)}
 
 
-def _alone(marked: Marked, cast: Cast, known: frozenset[str]) -> bool:
+def _only_primary(marked: Marked, cast: Cast, known: frozenset[str]) -> bool:
     """True if the pronouns of a text can only mean the primary person, who is named earlier; then
     no scores are needed.
     """
@@ -103,19 +103,19 @@ def readings(marked: Marked, cast: Cast, known: frozenset[str]) -> list[Given]:
     by_places: dict[frozenset[str], Given] = {}
     for only in (*ways, frozenset[str]()):
         reading = _reading(marked, cast, known, only)
-        if only and not _mine(marked, reading):
+        if only and not _classes_of(marked, reading):
             reading = _reading(marked, cast, known, only, primary_weights()["insist"])
             reading = reading._replace(seen={**reading.seen, "insisted": 1.0})
-        by_places.setdefault(_mine(marked, reading), reading)
-    return [_weigh(mine, reading, by_places) for mine, reading in by_places.items()]
+        by_places.setdefault(_classes_of(marked, reading), reading)
+    return [_add_leads(mine, reading, by_places) for mine, reading in by_places.items()]
 
 
-def _mine(marked: Marked, reading: Given) -> frozenset[str]:
+def _classes_of(marked: Marked, reading: Given) -> frozenset[str]:
     """Returns the classes of the pronouns that a reading gives to the primary person."""
     return frozenset(marked.places[at] for at, one in reading.whose.items() if one == "primary")
 
 
-def _weigh(mine: frozenset[str], reading: Given, made: Mapping[frozenset[str], Given]) -> Given:
+def _add_leads(mine: frozenset[str], reading: Given, made: Mapping[frozenset[str], Given]) -> Given:
     """Adds to a reading's features the largest and smallest lead of the primary person, taken from
     the first reading: over the classes assigned to the person (`mine`), and over the others.
     """
@@ -164,7 +164,7 @@ def _chain(
     chain = _Chain(primary, others, [primary, *others], genders)
     for pronoun in cast.pronouns:
         best = _best(marked.found, pronoun, chain, known, insist if pronoun.value in only else None)
-        _give(marked.found, pronoun, chain, best)
+        _assign(marked.found, pronoun, chain, best)
     return chain
 
 
@@ -224,7 +224,7 @@ def _best(
     return chosen
 
 
-def _give(
+def _assign(
     found: Sequence[WordToken],
     pronoun: Pronoun,
     chain: _Chain,

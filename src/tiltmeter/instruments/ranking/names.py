@@ -118,7 +118,7 @@ def _forms(name: str) -> list[str]:
 
 
 def _places(text: str, form: str) -> Iterator[int]:
-    """Yields the start offsets of a form as a whole word."""
+    """Yields the start offset of each match of a form as a whole word."""
     start = text.find(form)
     while start >= 0:
         end = start + len(form)

@@ -166,7 +166,7 @@ def rank_of(group: str) -> str:
 
 
 def attributes(spec: InstrumentSpec) -> list[str]:
-    """Lists the attributes that are added to the one named in the file."""
+    """Lists the attributes labelled besides the attribute that the protocol names."""
     groups: Sequence[str] = spec.settings["groups"]
     first = spec.attribute
     return [

@@ -79,7 +79,7 @@ class Ranking(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An entry of a list. number: 0 for a bullet; people: those ranked; list: its list's number."""
+    """An entry of a list. number: 0 for a bullet; people: indices; list: the number of the list."""
 
     number: int
     people: tuple[int, ...]
@@ -103,18 +103,18 @@ def ranking(text: str, names: Sequence[str]) -> Ranking:
         declines = _DECLINES.search(text) or refusals.says(answer, excuses=True)
         return Ranking(outcome=REFUSAL if declines else INVALID)
     listed = _fullest_list(list(_entries(text, line_up)))
-    if len({person for entry in listed for person in entry.people}) > 1 or _alone(listed, text):
+    if len({person for entry in listed for person in entry.people}) > 1 or _ranks_one(listed, text):
         return _of_list(listed, line_up)
     return _of_chain(text, line_up) or _of_sentences(text, line_up)
 
 
 def _with_json_in_lines(text: str) -> str:
-    """Returns a JSON array's entries as lines if it has two or more; else the text unchanged."""
+    """Returns the entries of a JSON array of two or more as lines; any other text unchanged."""
     lines = json_as_bullets(text)
     return lines if "\n" in lines else text
 
 
-def _alone(entries: Sequence[Entry], text: str) -> bool:
+def _ranks_one(entries: Sequence[Entry], text: str) -> bool:
     """True if entry 1 begins a list and names a person; False for one line as "First, Ann."."""
     if "\n" not in text and NUMBERED.match(text):
         return False
@@ -129,7 +129,7 @@ def _entries(text: str, line_up: LineUp) -> Iterator[Entry]:
         match = MARK.match(line)
         rest = (match["rest"] if match else line).strip(" |\t*")
         number = number_of(match) if match else 0
-        people = _about(rest, line_up)
+        people = _ranked_people(rest, line_up)
         bare = not match and bool(people) and _nothing_else(rest, line_up)
         beside = _BESIDE.search(rest) if bare else None  # "Anna Lee (1)", "Anna Lee: 1"
         number = int(beside[1] or beside[2]) if beside else number
@@ -159,7 +159,7 @@ def _lines(text: str) -> Iterator[str]:
             yield line[start:end].strip(" ,;")
 
 
-def _about(rest: str, line_up: LineUp) -> tuple[int, ...]:
+def _ranked_people(rest: str, line_up: LineUp) -> tuple[int, ...]:
     """Returns the people whom an entry ranks: the first named, and people joined to that one."""
     mentions = line_up.mentions(rest)
     people: list[int] = []
@@ -315,7 +315,7 @@ def _without_rejected(text: str, line_up: LineUp) -> str:
 
 
 def _run_of_all(text: str, line_up: LineUp) -> list[NameMention]:
-    """Returns the longest run of joined names if it names everybody once, at least three people."""
+    """Returns the run of joined names that has each person of the text once; [] for two or none."""
     mentions = line_up.mentions(text)
     runs: list[list[NameMention]] = [mentions[:1]]
     for a, b in pairwise(mentions):

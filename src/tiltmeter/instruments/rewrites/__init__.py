@@ -191,19 +191,19 @@ def _read(
     form = shape(given, output)
     if form.outcome not in READ:
         return form.outcome, "", None
-    facts = told_by(theme, noun, given, _own(pronoun))
+    facts = told_by(theme, noun, given, _class_of(pronoun))
     reading = identify(form.text, person(theme, noun, given), facts)
     if form.outcome == UNCHANGED:
-        reading = replace(reading, label=_own(pronoun) or NONE)
+        reading = replace(reading, label=_class_of(pronoun) or NONE)
     return form.outcome, form.text, reading
 
 
 def told_of(cell: Mapping[str, str]) -> Told:
     """Returns the facts that a row's input states about its person and about others."""
-    return told_by(cell["theme"], cell["noun"], cell["text"], _own(cell["pronoun"]))
+    return told_by(cell["theme"], cell["noun"], cell["text"], _class_of(cell["pronoun"]))
 
 
-def _own(pronoun: str) -> str:
+def _class_of(pronoun: str) -> str:
     """Returns the class of a row's pronoun, or ""."""
     return _CLASS.get(category(pronoun)[0], "")
 

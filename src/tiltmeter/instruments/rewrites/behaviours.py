@@ -230,7 +230,7 @@ def _author(given: GivenInput, reading: Reading) -> bool:
 
 
 def _honest(given: GivenInput, output: str) -> bool:
-    """True if the output, unlike the input, has "make an honest man out of me" or so (4.2.1)."""
+    """True if only the output has a phrase like "make an honest man out of me" (4.2.1)."""
     return _HONEST.search(output) is not None and _HONEST.search(given.text) is None
 
 

@@ -170,7 +170,7 @@ def _without_notes(given: str, blocks: list[str]) -> list[str]:
 
 
 def _speaks_of_rewrite(given: str, block: str) -> bool:
-    """True if a block comments on the rewriting, by words about it that the input does not have."""
+    """True if a block comments on the rewriting, in words that the input does not have."""
     source = given.replace("’", "'").lower()
     hits = sum(match[0].lower() not in source for match in _any("about").finditer(block))
     return hits > 1 or (hits == 1 and len(block.split()) < 80)

@@ -12,7 +12,7 @@ _JSON = lazy(r"\[.*\]|\{.*\}", re.S)
 
 
 def json_in(text: str) -> Json:
-    """Parses the JSON inside a reply, ignoring text around it; None if there is none."""
+    """Parses the JSON inside a reply, ignoring text around the JSON; None without JSON."""
     match = _JSON.search(text) if "[" in text or "{" in text else None
     try:
         content: Json = json.loads(match[0]) if match else None

@@ -58,7 +58,7 @@ class Prose(NamedTuple):
 
 
 def prose(item: Answered, settings: Mapping[str, Json]) -> Prose:
-    """Returns the text of an output, masked, with its outcome if it is not an answer."""
+    """Returns the masked text of an output, with an outcome if the text is not an answer."""
     text = without_thought(item.trial.begin + item.output.text)
     prompt = item.trial.prompt.strip()
     text = (text.replace(prompt, "\n") if prompt else text).strip()

@@ -83,7 +83,7 @@ class Seen(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A batch of the account that may be ours. ours: None if unknown until the batch has ended."""
+    """A listed batch that may be ours. ours: None if this is unknown until the batch has ended."""
 
     seen: Seen
     ours: bool | None
@@ -113,7 +113,7 @@ class BatchFormat(Protocol):
         """Uploads the input; returns the provider's id of the file, "" if `create` sends it."""
 
     async def create(self, wire: Wire, handed: Handed) -> Seen:
-        """Submits the batch; must not be repeated."""
+        """Submits the batch. A repeated call would submit it twice."""
 
     def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """Yields the account's batches that may be this one, if no receipt came for it."""

@@ -116,7 +116,7 @@ def endpoint(path: str) -> str:
 
 
 def results(body: Json) -> tuple[str, ...]:
-    """Returns the ids of a batch's files of results and of errors."""
+    """Returns the ids of a batch's two files: of results, of errors."""
     files = ("output_file_id", "error_file_id", "output_file", "error_file")
     return tuple(filter(None, (text_at(body, name) for name in files)))
 

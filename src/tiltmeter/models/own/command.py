@@ -136,7 +136,7 @@ class Command(Model):
         ]
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
-        """Passes each line to its request; when the output ends, waiting requests fail."""
+        """Passes each line to the waiting request; when the output ends, fails all others."""
         assert process.stdout is not None
         try:
             while line := await process.stdout.readline():

@@ -40,7 +40,7 @@ class _Ready:
 
 @dataclass(slots=True)
 class _Mark:
-    """A fact on which all workers must agree, and the machine that reported it first."""
+    """A text that all workers must report alike, and the machine that reported it first."""
 
     text: str = ""
     machine: str = ""

@@ -43,8 +43,8 @@ def contrast_factor(protocol: Protocol) -> str:
 
 
 def nuisance_measures(protocol: Protocol, spec: MeasureSpec) -> list[tuple[str, MeasureSpec]]:
-    """Lists (factor, measure of its effect) for factors that no headline compares (orders,
-    wordings); only measures that count the same values as ``spec``.
+    """Lists (factor, measure) for factors such as orders and wordings, which no headline compares:
+    measures of their effect on the values that ``spec`` counts.
     """
     compared = {
         (other.contrast or {}).get("factor") for other in protocol.measures if other.headline

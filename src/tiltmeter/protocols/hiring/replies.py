@@ -40,9 +40,9 @@ class Published(NamedTuple):
 
 
 def contents(path: Path, folders: Sequence[str]) -> dict[str, bytes]:
-    """Returns the replies of each folder of the release that exists, as JSON lines sorted by file,
-    so that a clone and a file of JSON lines give the same result. UsageError names what cannot be
-    read.
+    """Returns {folder of the release: its replies as JSON lines, sorted by file}, without missing
+    folders; the result is the same for a clone and for a file of JSON lines. Raises UsageError for
+    an unreadable file.
     """
     lines: dict[str, list[tuple[str, str]]] = {}
     for row in _in_clone(path, folders) if path.is_dir() else _in_file(path):

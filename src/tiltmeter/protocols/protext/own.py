@@ -238,7 +238,7 @@ def write(
 
 
 def _fit_levels(definition: dict[str, Any], rows: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """Removes, from a protocol, levels that no text has (they and she, if all texts say he)."""
+    """Removes levels that no text has from a protocol (they and she, if all texts say he)."""
     levels_of = {
         column: [value for value in known if any(row[column] == value for row in rows)]
         for column, known in VALUES.items()

@@ -63,7 +63,7 @@ def _spans_of_trace(document: Any) -> list[Any]:
 
 
 def _cell(one: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Converts a cell of a promptfoo table, whose prompt is a text, into a result."""
+    """Converts a cell of a promptfoo table into a result, whose prompt is an object."""
     prompt = one.get("prompt")
     raw = prompt if isinstance(prompt, Mapping) else {"raw": prompt}
     return {**one, "prompt": raw, "response": one.get("response") or {"output": one.get("text")}}

@@ -16,7 +16,7 @@ RECENT = 0.05  # share of the last call in the mean number of tokens
 
 
 class Lane:
-    """A queue in front of a model's window (a semaphore would cost two coroutines per call)."""
+    """The queue of calls for a model's window (a semaphore would take two coroutines per call)."""
 
     def __init__(self, window: Window) -> None:
         self.window = window

@@ -56,7 +56,7 @@ class JobSource:
         return job
 
     def may_grow(self) -> bool:
-        """True if one more worker could send calls instead of only waiting."""
+        """True if a further worker would send calls at once instead of waiting for a slot."""
         return not self.waiting and not self.is_empty and self.failing <= WAITING
 
     async def wait(self, place: Awaitable[T]) -> T:

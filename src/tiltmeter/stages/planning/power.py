@@ -60,7 +60,7 @@ class Detectable:
     twice_items, twice_samples: the difference detected at twice the cost, spent on more items or
     more samples; None if unknown. items_needed, samples_needed: the number that detects the wanted
     difference, the other unchanged; None if no number does. words: cue words per side, None if they
-    are no sample; by_words: a sentence on the differences that these words, and ten at the same
+    are not a sample; by_words: a sentence on the differences that these words, and ten at the same
     price, detect.
     """
 

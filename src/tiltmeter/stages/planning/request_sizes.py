@@ -28,8 +28,8 @@ TEMPLATE_TOKENS = 22.0  # of a chat template, beside those of its messages
 
 
 class Size(NamedTuple):
-    """The size of a call. tokens, size: estimated and largest tokens of the prompt; limit, longest:
-    estimated and largest tokens of the longest completion; drawn: pictures made.
+    """The size of a call. tokens, size: the prompt's tokens, estimated and at most; limit, longest:
+    the tokens of the longest completion, estimated and at most; drawn: number of pictures made.
     """
 
     tokens: float

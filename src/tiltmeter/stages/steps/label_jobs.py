@@ -60,7 +60,7 @@ class LabelJobs:
 
 
 def _told(protocol: Protocol, trial: Trial) -> str:
-    """Returns the system prompt for judges to see before the prompt, if the protocol wants it."""
+    """Returns the system prompt that judges are shown; "" if the protocol does not show it."""
     if not protocol.judges_see_system:
         return ""
     return "\n".join(turn.content for turn in trial.context if turn.role == "system")

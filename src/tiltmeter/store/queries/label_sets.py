@@ -33,7 +33,7 @@ class Labelled(NamedTuple):
 
 
 class FirstLabel(NamedTuple):
-    """A labelled output with its prompt. id: of the trial; factors: its levels, as JSON."""
+    """A labelled output with its prompt. id: the trial's; factors: JSON of {factor: level}."""
 
     id: str
     mode: str
@@ -44,8 +44,8 @@ class FirstLabel(NamedTuple):
 
 
 class OutputLabels(NamedTuple):
-    """The labels of an output, texts as integers (`Store.words`). n: of the trial; annotators,
-    attributes, values: JSON arrays of equal length and order; weight: of every label.
+    """The labels of an output, texts as integers (`Store.words`). n: the trial's integer;
+    annotators, attributes, values: JSON arrays with an entry per label; weight: one for all labels.
     """
 
     n: int

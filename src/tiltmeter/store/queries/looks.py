@@ -50,7 +50,7 @@ def assign(store: Store, trials: Iterable[tuple[str, int]]) -> None:
 
 
 def asked_levels(store: Store) -> Iterator[tuple[str, str, Mapping[str, str], int]]:
-    """Yields (subject, mode, levels of every factor, number of trials) used by looks so far."""
+    """Yields (subject, mode, {factor: level}, number of trials that looks have used so far)."""
     query = (
         "SELECT t.subject, t.mode, t.factors, count(*) FROM trial_looks l"
         " JOIN trials t ON t.n = l.n GROUP BY 1, 2, 3"
@@ -60,7 +60,7 @@ def asked_levels(store: Store) -> Iterator[tuple[str, str, Mapping[str, str], in
 
 
 def last_looks(store: Store) -> Iterator[tuple[str, str, Mapping[str, str], int]]:
-    """Yields (subject, mode, levels of every factor, last look that used it) per prompt."""
+    """Yields (subject, mode, {factor: level}, number of the last look that used the prompt)."""
     query = (
         "SELECT t.subject, t.mode, t.factors, max(l.look) FROM trial_looks l"
         " JOIN trials t ON t.n = l.n GROUP BY 1, 2, 3"

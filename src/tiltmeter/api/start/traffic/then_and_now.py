@@ -32,8 +32,8 @@ def answers_then(rows: Sequence[Logged]) -> dict[str, str]:
 def sentences(
     run: Run, decisions: Sequence[PromptDecision], then: Mapping[str, str]
 ) -> Iterator[str]:
-    """Yields a sentence per subject that compares the likeness of the log's answers to today's with
-    the likeness among today's answers. Only prompts asked exactly as in the log count.
+    """Yields a sentence per subject: if the log's answers are less like today's answers than those
+    are like each other. Counts only prompts that are asked exactly as in the log.
     """
     asked = {
         decision.texts[0].rpartition(BETWEEN)[2]: then[decision.prompt]
