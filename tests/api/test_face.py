@@ -199,5 +199,5 @@ def test_the_old_constructor_works_with_a_warning() -> None:
 def test_a_plan_is_still_read_by_its_old_keys() -> None:
     plan = tiltmeter.plan("soda", "planted:protocol=soda", limit=1)
     assert plan.as_dict()["aside"] == plan.for_discovery > 0
-    with pytest.warns(DeprecationWarning, match=r"plan\(…\).trials now"):
+    with pytest.warns(DeprecationWarning, match=r"write plan\(…\)\.trials"):
         assert plan["trials"] == plan.trials

@@ -174,7 +174,7 @@ def test_a_late_worker_is_used_and_none_is_waited_for() -> None:
 
 
 def test_workers_that_never_come_up_are_told() -> None:
-    with pytest.raises(ModelError, match="No worker of own:x comes up"):
+    with pytest.raises(ModelError, match="No worker of own:x starts"):
         asked(lambda: Here((-1,) * 30), 1, number=1)
 
 
@@ -218,7 +218,7 @@ def test_what_is_no_number_of_workers_is_refused(text: str) -> None:
 def test_what_is_typed() -> None:
     assert Workers.parse("8@auto?gpus=0.5") == Workers(8, "auto", 0.5)
     assert Workers.parse("2@10.0.0.1:6379") == Workers(2, "10.0.0.1:6379", 0.0)
-    with pytest.raises(UsageError, match="openai:x is none"):
+    with pytest.raises(UsageError, match="not for openai:x"):
         tiltmeter.run("roles", "openai:x", "out", workers=2)
 
 

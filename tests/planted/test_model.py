@@ -406,7 +406,7 @@ def label(
 def test_a_judge_of_another_protocol_says_so_in_place_of_labels(tmp_path: Path) -> None:
     file = tmp_path / "own.toml"
     init.write(file)
-    with pytest.raises(Incapable, match=r"to roles.*accepted.*planted:protocol=FILE"):
+    with pytest.raises(Incapable, match=r"protocol roles.*accepted.*planted:protocol=FILE"):
         api.run(
             file,
             f"planted:protocol={file}",

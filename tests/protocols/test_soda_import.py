@@ -240,7 +240,8 @@ def test_two_models_are_compared_by_shuffling_pictures_between_them(
         for e in found["comparisons"]
     }
     (over,) = (e for key, e in rows.items() if key == ("bds_over_objects", "gender", "women"))
-    assert over["p"] < 0.001 and over["value"] == pytest.approx(over["second"] - over["first"])
+    # .0006 over twelve seeds of 4,999 shuffles, .0002 to .0012 of one
+    assert over["p"] < 0.002 and over["value"] == pytest.approx(over["second"] - over["first"])
     assert over["clusters"] == 2 and over["low"] is None and over["null_low"] < 0
     claim = rows["group_differs", "gender", "women"]
     assert claim["family"] == "headline claims" and claim["p"] < 0.001

@@ -113,7 +113,7 @@ def test_a_model_that_writes_is_not_asked_for_a_picture(tmp_path: Path) -> None:
     writer.makes = ("text",)
     with (
         Store(tmp_path, create=True, writing=True) as store,
-        pytest.raises(Incapable, match="Name a model that draws"),
+        pytest.raises(Incapable, match="Name a model that makes pictures"),
     ):
         drive(store, writer, "a")
 

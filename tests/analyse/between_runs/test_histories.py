@@ -97,7 +97,7 @@ def test_what_is_not_comparable_is_said_and_nothing_claimed(whole: History) -> N
     judge, version = found.steps[1:]
     assert (judge.verdicts, version.verdicts) == ((), ())
     assert "no annotator labelled both" in judge.not_compared[0]
-    assert "another version of the protocol (1, 9)" in version.not_compared[0]
+    assert "their version of the protocol differs (1, 9)" in version.not_compared[0]
     assert judge.changes == (Difference("labelled by", "choice/1@hand", "judge/other@hand"),)
     assert Difference("protocol", "roles 1", "roles 9") in version.changes
     assert len(found.steps[0].told) == 1  # of one: the others are in no family

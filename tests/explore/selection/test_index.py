@@ -328,7 +328,7 @@ def test_runs_that_cannot_be_read_are_said(
     unknown = tmp_path / "unknown"
     with by_hand(unknown, ["she"]) as store:
         store.put("source", "no_such_protocol")
-    with pytest.raises(StoreError, match=r"no_such_protocol.* is no protocol"):
+    with pytest.raises(StoreError, match=r"no_such_protocol.* is not an installed protocol"):
         open_indices([unknown])
 
 

@@ -129,7 +129,7 @@ def test_a_pattern_by_factors_whatever_parts_their_words(pics: Path) -> None:
         (pics / file).read_bytes() for file in ("Night-Nurse_01.png", "guard_02.PNG")
     ]
     (pics / "night nurse_01.png").write_bytes(picture())
-    with pytest.raises(ModelError, match="holds both"):
+    with pytest.raises(ModelError, match="each may be night nurse_01"):
         draw(name, ("t1", "…", 0), factors=jobs.__getitem__)
     with pytest.raises(UsageError, match=r"No slot 'jop'\. Did you mean 'job'"):
         draw(f"{pics}?pattern={{jop}}.png", ("t1", "…", 0), factors=jobs.__getitem__)

@@ -36,9 +36,9 @@ def write(folder: Path, names: str, jobs: str, table: str = 'file = "jobs.csv"\n
 @pytest.mark.parametrize(
     ("names", "jobs", "said"),
     [
-        (NAMES + OTHERS, JOBS, "names.csv, line 4 with gender = 'nonbinary'"),
-        (NAMES, JOBS + "nonbinary,judge\n", "jobs.csv, line 4 with gender = 'nonbinary'"),
-        ("gender,name\nfemale,Ann\n", JOBS, "jobs.csv, line 3 with gender = 'male'"),
+        (NAMES + OTHERS, JOBS, "names.csv, line 4, gender = 'nonbinary'"),
+        (NAMES, JOBS + "nonbinary,judge\n", "jobs.csv, line 4, gender = 'nonbinary'"),
+        ("gender,name\nfemale,Ann\n", JOBS, "jobs.csv, line 3, gender = 'male'"),
     ],
 )
 def test_a_row_without_a_partner_is_refused(
@@ -55,7 +55,7 @@ def test_a_row_of_the_protocol_itself_is_named_by_its_line(tmp_path: Path) -> No
     )
     with pytest.raises(ProtocolError, match=r"2 rows are|1 row is") as caught:
         registry.protocol(write(tmp_path, "gender,name\nfemale,Ann\n", JOBS, table))
-    assert "a.toml, line 12, tables 2, rows 2 with gender = 'x'" in str(caught.value)
+    assert "a.toml, line 12, tables 2, rows 2, gender = 'x'" in str(caught.value)
 
 
 def test_a_reason_permits_it(tmp_path: Path) -> None:
