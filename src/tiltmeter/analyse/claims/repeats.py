@@ -1,4 +1,4 @@
-"""Leaves likeness untested for a system that always gives the same answer to a prompt.
+"""Drops the tests of answers' likeness for a system that always answers a prompt the same.
 
 Likeness is compared with asking the same prompt again. If all repeats are identical, any other name
 or word in a prompt changes the answer, and a cue's effect cannot be told from any other word's.

@@ -234,8 +234,8 @@ def is_open(verdict: Verdict) -> bool:
 
 def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
     """Writes the caution that the instrument alone finds a tilt, but gold is too scarce to show
-    whether the judge's errors make it: no interval could be corrected, or the corrected one finds
-    no tilt and is half as wide as the raw difference or wider. "" if gold suffices or is absent.
+    whether the judge's errors cause it: no interval could be corrected, or the corrected one finds
+    no tilt and its half-width is at least the raw difference. "" if gold suffices or is absent.
     """
     row, raw, null = claim.row, claim.raw, claim.spec.null
     was_tried = row is not raw or bool(claim.uncorrected)

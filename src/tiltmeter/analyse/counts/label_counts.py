@@ -117,8 +117,8 @@ def cue_columns(protocol: Protocol) -> tuple[str, ...]:
 def read_cells(
     store: Store, names: Sequence[str], protocol: Protocol | None = None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Returns the distinct (subject, mode, *levels of the factors), sorted; and a frame that gives
-    each output's row among these (`place`), by the integer of its trial (`n`).
+    """Returns two frames: the distinct (subject, mode, *levels of the factors); and per output, the
+    integer of its trial (`n`) with the index of its row in the first frame (`place`).
 
     protocol: needed if some names are columns of its tables but not factors, such as cue words.
     These are looked up by the prompt; "" for a prompt that is not of this design.

@@ -112,8 +112,8 @@ def _pool_names(names: int, lineups: int, found: Interval, p: float | None) -> P
 def with_lineups(
     estimate: Estimate, rankings: Lineups | None, group: int, found: Interval, null: float
 ) -> Estimate:
-    """Adds to the row of a group's share a test that allows for sampled names. Returns it unchanged
-    without line-ups, or if its null value is not an even share.
+    """Adds to the row of a group's share a test that allows for sampled names; returns the row
+    unchanged without line-ups, or if its null value is not an even share.
     """
     if rankings is None or estimate.value is None or null:
         return estimate

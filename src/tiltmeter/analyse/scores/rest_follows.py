@@ -1,6 +1,6 @@
-"""Classes that share one total: a gain of one is a loss of others. After the claim that differs
-most, the others are retested among the remaining answers; without a difference there, they are
-consequences of the first."""
+"""Classes that share one total: a gain of one is a loss of others. The claim that differs most is
+set aside, and the others are retested among the remaining answers; those without a difference there
+are consequences of the first."""
 
 from __future__ import annotations
 

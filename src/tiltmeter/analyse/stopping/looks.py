@@ -39,10 +39,10 @@ class StoredGroups(TypedDict):
 
 
 class StoredSums(TypedDict, total=False):
-    """The data of a claim at a look. Either hits and outcomes by item and condition, cumulated; or
-    (claim over many cells by object) the outputs by group in this look's own rounds; or the p of a
-    test without flips, and, with cue words, the fraction of its variance that would be left at the
-    last look.
+    """The data of a claim at a look: cumulated hits and outcomes by item and condition; or the
+    outputs by group (in a claim over many cells, by object) of the rounds since the look before; or
+    the p of a test without flips, with the fraction of variance left at the last look if cue words
+    are a sample.
     """
 
     hits: Counts
@@ -57,7 +57,7 @@ class StoredSums(TypedDict, total=False):
 @dataclass(frozen=True)
 class Look:
     """A look. number: its index, from 1; rounds: rounds covered; digest: hash of its trials' and
-    labels' ids; outputs: their number; cost: of the subjects, in US dollars; sums, decisions: by
+    labels' ids; outputs: how many it covers; cost: of the subjects, US dollars; sums, decisions: by
     claim."""
 
     plan: str

@@ -80,7 +80,7 @@ class StoppingPlan:
     """A stopping plan. looks: the rounds after which a look is made, the last being the whole plan;
     asked_looks: the looks that the user requested; moved_looks: these, moved to balanced rounds;
     rounds_a_sample: rounds per sample of every prompt; outputs: number in the whole plan; judges:
-    those that label from the start; choices: the settings of the calls.
+    the judges that label from the start; choices: the settings of the calls.
     """
 
     looks: tuple[int, ...]

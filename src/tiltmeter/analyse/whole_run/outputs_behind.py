@@ -158,7 +158,7 @@ def criteria(query: OutputQuery) -> Criteria:
 
 class Shown(NamedTuple):
     """The outputs that a query counted. total: their number; here: (output, its labels) for the
-    outputs in question; labels: a key that is equal for queries that counted the same labels.
+    requested outputs; labels: a key that is equal for queries that counted the same labels.
     """
 
     total: int

@@ -26,7 +26,7 @@ class WantedPair(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """An example pair. chosen: {level: its outputs}; words: say how many pairs differ likewise."""
+    """An example pair. chosen: {level: its outputs}; words: number of similar pairs, as text."""
 
     chosen: Mapping[str, list[CardOutput]]
     words: str

@@ -21,8 +21,8 @@ class Finding:
     """One headline number in words.
 
     what:  the measure, with the value that means no tilt.
-    parts: (name, level) of the subject and of all that tells the number from others of the measure;
-    label: the levels that tell the number from the others shown with it.
+    parts: (name, level) of the subject and of levels that distinguish the number in its measure;
+    label: the levels that distinguish the number from the others shown with it.
     """
 
     subject: str

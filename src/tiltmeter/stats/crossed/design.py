@@ -109,7 +109,7 @@ class Crossed:
 
     @cached_property
     def item_sides(self) -> tuple[Codes, PromptSums, Codes]:
-        """(Index of each prompt's item–side pair; a function to sum by pair; item of each pair.)"""
+        """The index of each prompt's (item, side) pair; a sum by pair; the item of each pair."""
         pairs, first, codes = np.unique(
             self.item * self.sides + self.side, return_index=True, return_inverse=True
         )

@@ -109,7 +109,7 @@ class Basis:
 
 
 def ratio_of_sums(x: Floats, n: Floats, trials: float) -> Linear:
-    """Computes Σx/Σn. If all items have this ratio, the floor is the variance of (x+½)/(n+1)."""
+    """Computes Σx/Σn. If all items agree, the floor is the variance of (x+½)/(n+1), n `trials`."""
     total = float(n.sum())
     value = float(x.sum()) / total
     influence = (x - value * n) / total
@@ -315,7 +315,7 @@ def _refusal(sizes: tuple[Floats, ...], golds: tuple[Confusion | None, ...], k: 
 
 
 def matches(gold: Confusion, size: Floats, k: int = 0) -> None:
-    """Raises ValueError if gold's number of items differs from `size`, or it has no class `k`."""
+    """Raises ValueError if gold has not as many items as `size` has entries, or no class `k`."""
     if len(gold.weighted) != size.size:
         raise ValueError(f"gold: {size.size} items expected, got {len(gold.weighted)}")
     if not 0 <= k < gold.weighted.shape[1]:

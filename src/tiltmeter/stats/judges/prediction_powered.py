@@ -208,7 +208,7 @@ def _tune(
 
 
 def _uncorrected(x: Floats, n: Floats, share: bool) -> Interval:
-    """Returns the uncorrected estimate over the same items, from these sums and counts."""
+    """Returns the uncorrected mean (or share) over items, from each item's sum and count."""
     if share:
         return rates.clustered_share(successes=x, n=n)
     is_used = n > 0

@@ -1,6 +1,6 @@
-"""The change, from one side to the other, of a group's difference from other groups in the share of
-a value: the largest change over all values, tested by shuffling whole rows between the sides inside
-each prompt.
+"""Tests if a group's difference from other groups in the share of a value changes from one side to
+the other: the largest change over all values, by shuffling whole rows between the sides inside each
+prompt.
 
 The two sides are the same prompts without and with something (a mitigation). The null hypothesis is
 that the mitigation changes nothing. An effect on all prompts alike changes no difference.

@@ -83,7 +83,7 @@ def _cost(facts: ClaimFacts) -> str:
 
 
 def _cost_texts(costs: Sequence[ClaimFacts]) -> list[str]:
-    """Returns each cost as text; of several languages or models, the largest cost and its name."""
+    """Writes each cost; if it has values for several languages or models, the largest of these."""
     places: dict[str, list[ClaimFacts]] = {}
     for facts in costs:
         places.setdefault(facts.spec.name, []).append(facts)

@@ -115,7 +115,7 @@ def few(claims: Claims) -> Clause:
 
 
 def others(claims: Claims) -> list[str]:
-    """Lists what follows the lead: other tilts, models without a tilt, unsettled claims."""
+    """Lists the clauses after the lead: other tilts, models without a tilt, unsettled claims."""
     spoken = [*claims.tilting, *(claims.overall if claims.places > 1 else ())] or [claims.lead]
     is_pooled = claims.places > 1  # a claim over all places says the same again
     rest = [
