@@ -224,7 +224,7 @@ def _exit_code(arguments: list[str]) -> int:
         click.echo(str(out), err=True)
         return out.exit_code
     except PilotStopped as stopped:
-        return _fail(f"{stopped}{_retyped(arguments, stopped.typed)}", stopped.exit_code)
+        return _fail(f"{stopped}{_mended_command(arguments, stopped.typed)}", stopped.exit_code)
     except Interrupted as error:
         return _fail(f"{error}\nTo go on: {shlex.join((PROGRAM, *arguments))}", error.exit_code)
     except TiltmeterError as error:
@@ -243,7 +243,7 @@ def _is_garbled(word: str) -> bool:
     return word.encode("utf-8", "replace").decode() != word
 
 
-def _retyped(arguments: Sequence[str], typed: str) -> str:
+def _mended_command(arguments: Sequence[str], typed: str) -> str:
     """Writes a line with the command and the options `typed` that would mend it; "" if none would.
     An option replaces its earlier value; all but --judge-for change prompts, so --out gets "-2".
     """

@@ -66,7 +66,7 @@ def screen(
     width = min(WIDEST, columns)
     if sum(height(form.lines, width) for form in forms) + height(last, width) > rows:
         end = rest(left_out([one.forms[-1] for one in parts]))
-        forms = _fitted(parts, width, rows - height(end, width))
+        forms = _fit_parts(parts, width, rows - height(end, width))
         last = rest(left_out(forms))
     shown = (
         wrap(line, width) if form is one.forms[0] else cut_line(line, width)
@@ -76,7 +76,7 @@ def screen(
     return [*shown, *(wrap(line, width) for line in last)]
 
 
-def _fitted(parts: Sequence[Part], width: int, rows: int) -> list[CutForm]:
+def _fit_parts(parts: Sequence[Part], width: int, rows: int) -> list[CutForm]:
     """Returns the longest form of each part that fits the rows; higher worth grows first."""
     shortest = [one.forms[-1] for one in parts]
     chosen = list(shortest)

@@ -106,9 +106,9 @@ class _Writer:
         for show, name in shows.items():
             if name:
                 first = replace(self._view, show=show)
-                self._turns(first, name, views, names)
+                self._write_turns(first, name, views, names)
         for tab, name in names.items():
-            self._turns(
+            self._write_turns(
                 replace(wall.view, tab=tab, page=1, levels=self._view.levels),
                 name.removesuffix(".html"),
                 views,
@@ -128,7 +128,7 @@ class _Writer:
         by = pairs.rows if 0 < many <= MOST_LISTED else ""
         return page(self._index, replace(self._view, show="wall", by=by))
 
-    def _turns(self, view: View, name: str, views: list[str], walls: dict[str, str]) -> None:
+    def _write_turns(self, view: View, name: str, views: list[str], walls: dict[str, str]) -> None:
         """Writes all pages of a view. name: of the first file."""
         pages, turn = 1, 1
         while turn <= pages:

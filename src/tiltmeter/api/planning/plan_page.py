@@ -129,7 +129,7 @@ def _money(plan: Plan) -> str:
 def _blocks(plan: Plan, thin: Sequence[str]) -> Iterator[Block]:
     """Yields the blocks of a plan's page. thin: warnings that the design is too small."""
     yield Block(lines=[*_trials(plan)], brief=(0,), noun="prompts", weight=3)
-    yield _uncut(_money_lines(plan))
+    yield _uncut_block(_money_lines(plan))
     calls = [HEADER_OF_CALLS, *map(_cells, plan.calls), _sums(plan)]
     yield Block(
         table=calls,
@@ -141,7 +141,7 @@ def _blocks(plan: Plan, thin: Sequence[str]) -> Iterator[Block]:
     )
     yield Block(lines=[*_notes_of_calls(plan)], noun="how calls are estimated", weight=1)
     yield Block(lines=[*_models(plan.models)], noun="models", weight=4)
-    yield _uncut(
+    yield _uncut_block(
         (
             *(f"warning: a run is refused: {line}" for line in plan.misfits),
             *(f"warning: {line}" for line in (*plan.doubts, *thin)),
@@ -151,13 +151,13 @@ def _blocks(plan: Plan, thin: Sequence[str]) -> Iterator[Block]:
     if plan.design:
         yield from design_blocks(plan.design, plan.wanted, (plan.icc, plan.correlation))
     else:
-        yield _uncut(
+        yield _uncut_block(
             [f"{plan.protocol} has no headline measure, so no detectable difference is worked out."]
         )
     yield from _stopping(plan)
 
 
-def _uncut(lines: Iterable[str]) -> Block:
+def _uncut_block(lines: Iterable[str]) -> Block:
     """Makes a block of lines that is shown in full even on a small screen."""
     blocks = [*lines]
     return Block(lines=blocks, brief=range(len(blocks)), weight=9)

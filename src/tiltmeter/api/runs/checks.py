@@ -74,7 +74,7 @@ class CheckResult:
         """
         from ...analyse.claims.thresholds import FAILED
 
-        codes = [self._of_thresholds(), self.gate.decision.code if self.gate else 0]
+        codes = [self._thresholds_code(), self.gate.decision.code if self.gate else 0]
         return FAILED if FAILED in codes else self._unless_allowed(max(codes))
 
     def _unless_allowed(self, code: int) -> int:
@@ -87,7 +87,7 @@ class CheckResult:
         """True if a gate or threshold without enough data is not a failure."""
         return NOT_ENOUGH in self.allow
 
-    def _of_thresholds(self) -> int:
+    def _thresholds_code(self) -> int:
         from ...analyse.claims.thresholds import FAILED, code
 
         codes = [code(check.outcomes) for check in self.checks]
@@ -101,7 +101,7 @@ class CheckResult:
     @property
     def lines(self) -> list[str]:
         """Returns the sentences and the result for CI; [] if there is no threshold and no gate."""
-        lines = [*self.sentences, PASSED[self._of_thresholds()]] if self.checks else []
+        lines = [*self.sentences, PASSED[self._thresholds_code()]] if self.checks else []
         if self.checks and self.tilts and self.gate is None and not self.exit_code:
             lines.append(UNGATED.format(count_of(self.tilts, "headline claim")))
         changed = (f"note: {line}" for line in self.changed)
@@ -129,8 +129,8 @@ def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) ->
         *endpoints.warnings(store),
         injection_count.warning(store),
         *cautions.warnings(store, protocol),
-        *_of_people(store, protocol),
-        *_unread(estimates),
+        *_people_cautions(store, protocol),
+        *_unread_warnings(estimates),
         *_always_alike(estimates),
         *thin_design(protocol),
     )
@@ -157,14 +157,14 @@ def _batches_out(store: Store) -> str:
     return f"{open_requests} The command that handed them in collects them."
 
 
-def _of_people(store: Store, protocol: Protocol) -> Sequence[str]:
+def _people_cautions(store: Store, protocol: Protocol) -> Sequence[str]:
     """Lists cautions about labels of people that are used without a judge."""
     from ...gold import majority
 
     return list(majority.sentences(store, protocol)) if labels.have_human(store) else []
 
 
-def _unread(estimates: Sequence[Estimate]) -> Iterator[str]:
+def _unread_warnings(estimates: Sequence[Estimate]) -> Iterator[str]:
     """Yields a warning per row whose answers' probability cannot be read as any option."""
     for row in estimates:
         is_mass_row = row.measure == "captured_mass" and row.value is not None

@@ -41,7 +41,7 @@ def find_offered(prompts: Sequence[str], levels: Sequence[str], code: str) -> tu
         for prompt in prompts
     ]
     joined = [
-        [one.text for one in _joined(prompt, found, code)]
+        [one.text for one in _joined_quotes(prompt, found, code)]
         for prompt, found in zip(prompts, quoted, strict=True)
     ]
     for each in (joined, [[one.text for one in found] for found in quoted]):
@@ -72,7 +72,7 @@ def quotations(prompt: str) -> Iterator[Quoted]:
         at += 1
 
 
-def _joined(prompt: str, found: Sequence[Quoted], code: str) -> list[Quoted]:
+def _joined_quotes(prompt: str, found: Sequence[Quoted], code: str) -> list[Quoted]:
     """Returns the last run of quotations with only "or", a comma or a slash between them."""
     words = "|".join(re.escape(word) for word in (facts(code).either, facts(code).both) if word)
     between = re.compile(rf"\s*(?:[,;/、،|]?\s*(?:{words})?)\s*" if words else r"\s*[,;/、،|]\s*")

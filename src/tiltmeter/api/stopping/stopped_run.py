@@ -117,7 +117,7 @@ class StoppedRun:
         past_looks = read_looks(self.store, self.plan)
         check_looks(self.store, self.plan, past_looks)
         while not is_over(self.plan, past_looks):
-            look = self._next(past_looks)
+            look = self._next_rounds(past_looks)
             number = look.assign(self.store)
             keep_plan(self.store, planned_of_looks(self.store, self.protocol))
             tallies.append(await ask(look.filter_trials(), number))
@@ -127,7 +127,7 @@ class StoppedRun:
             past_looks.append(make_look(self.store, self.protocol, self.plan, past_looks))
         return tallies
 
-    def _next(self, past_looks: list[Look]) -> LookRounds:
+    def _next_rounds(self, past_looks: list[Look]) -> LookRounds:
         from ...analyse.stopping.looks import open_claims
 
         wanted, every, number = (

@@ -82,15 +82,15 @@ class LabelColumns:
     def with_value(self, value: str | None) -> Integers:
         """Returns a mask of outputs with this own label; for None, of outputs without a label."""
         if value is None:
-            return ~self._marked(np.ones(len(self.places), np.bool_))
+            return ~self._mask_of(np.ones(len(self.places), np.bool_))
         code = self.values.index(value) if value in self.values else -1
-        return self._marked(self._own & (self._codes == code))
+        return self._mask_of(self._own & (self._codes == code))
 
     def split_outputs(self) -> Integers:
         """Returns a mask of outputs on which annotators disagree."""
-        return self._marked(self._split)
+        return self._mask_of(self._split)
 
-    def _marked(self, rows: Integers) -> Integers:
+    def _mask_of(self, rows: Integers) -> Integers:
         marked = np.zeros(self._size, np.bool_)
         marked[self.places[rows]] = True
         return marked
@@ -149,7 +149,7 @@ class LabelColumns:
 
     def without_own(self, mask: Integers | None) -> int:
         """Counts the selected outputs without an own label."""
-        labelled = self._marked(self._own)
+        labelled = self._mask_of(self._own)
         return int((~labelled if mask is None else mask & ~labelled).sum())
 
     def own_marks(self, mask: Integers | None) -> tuple[Integers, Integers, Integers]:
@@ -181,7 +181,7 @@ def read_part(store: Store, attribute: str, lead: str, places: Places) -> _Part:
     table.
     """
     if label_sets.is_single(store, attribute):
-        return _single(store, attribute, lead, places)
+        return _read_single(store, attribute, lead, places)
     ranked = labels.of_attribute(store, attribute)
     rows = [
         (id_number(output), row)
@@ -204,7 +204,7 @@ def read_part(store: Store, attribute: str, lead: str, places: Places) -> _Part:
     )
 
 
-def _single(store: Store, attribute: str, lead: str, places: Places) -> _Part:
+def _read_single(store: Store, attribute: str, lead: str, places: Places) -> _Part:
     """Reads an attribute of which no annotator gives an output more than one value."""
     if label_sets.is_of_one(store, attribute):
         numbers, codes = integers(label_sets.iter_values_alone(store, attribute), 2)

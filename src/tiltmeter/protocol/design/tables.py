@@ -233,7 +233,7 @@ def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
                 "fewer rows."
             )
     return [
-        {**a, **b, **{name: _common(a[name], b[name]) for name in shared if a[name] != b[name]}}
+        {**a, **b, **{name: _shared(a[name], b[name]) for name in shared if a[name] != b[name]}}
         for a in left
         for b in {id(row): row for key in _keys(a, shared) for row in index.get(key, ())}.values()
     ]
@@ -257,7 +257,7 @@ def _keys(row: Row, names: Sequence[str]) -> Iterable[tuple[str, ...]]:
     return product(*(cell.split(SEVERAL) for cell in cells))
 
 
-def _common(first: str, second: str) -> str:
+def _shared(first: str, second: str) -> str:
     """Returns the values that two cells have in common, in the order of the first."""
     others = second.split(SEVERAL)
     return SEVERAL.join(part for part in first.split(SEVERAL) if part in others)

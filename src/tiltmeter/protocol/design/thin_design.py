@@ -39,12 +39,12 @@ def cues_not_asked(protocol: Protocol) -> dict[str, list[str]]:
     cells = [row for table in protocol.tables for row in table]
     for factor in compared_factors(protocol):
         columns = dict.fromkeys(name for row in cells if factor in row for name in row)
-        if columns and not asked & (columns.keys() | _linked(protocol, factor)):
+        if columns and not asked & (columns.keys() | _linked_columns(protocol, factor)):
             columns_of[factor] = list(columns)
     return columns_of
 
 
-def _linked(protocol: Protocol, factor: str) -> set[str]:
+def _linked_columns(protocol: Protocol, factor: str) -> set[str]:
     """Finds the columns of other tables whose rows each belong to one level, through a shared
     column (the sentences of a stereotype, the stereotypes of a side).
     """

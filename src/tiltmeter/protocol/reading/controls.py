@@ -30,7 +30,7 @@ def expand(data: Mapping[str, Json], beside: Beside, place: SourceLocation) -> M
             f"{place.at(KEY)}: {file} needs a row per control, and a column '{TITLE}'."
         )
     titles = _titles(data.get("titles"), rows)
-    return {**{name: _filled(part, rows) for name, part in data.items()}, "titles": titles}
+    return {**{name: _fill(part, rows) for name, part in data.items()}, "titles": titles}
 
 
 def _titles(declared: Json, rows: Sequence[Row]) -> Mapping[str, Json]:
@@ -44,13 +44,13 @@ def _titles(declared: Json, rows: Sequence[Row]) -> Mapping[str, Json]:
     return titles
 
 
-def _filled(part: Json, rows: Sequence[Row]) -> Json:
+def _fill(part: Json, rows: Sequence[Row]) -> Json:
     """Replaces {controls} and "*" in a declaration by the controls' titles and levels."""
     if isinstance(part, str):
         return part.replace(SLOT, joined_titles([row[TITLE] for row in rows]))
     if isinstance(part, Mapping):
         filled = {
-            name: inside if name == SENTENCE else _filled(inside, rows)
+            name: inside if name == SENTENCE else _fill(inside, rows)
             for name, inside in part.items()
         }
         for name in filled.keys() & rows[0].keys():
@@ -61,7 +61,7 @@ def _filled(part: Json, rows: Sequence[Row]) -> Json:
             filled[KEY] = SEVERAL.join(row[factor] for row in rows)
         return filled
     if isinstance(part, Sequence):
-        return [_filled(inside, rows) for inside in part]
+        return [_fill(inside, rows) for inside in part]
     return part
 
 

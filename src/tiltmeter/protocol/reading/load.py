@@ -59,7 +59,7 @@ def load_shipped(path: Path) -> Protocol:
     """
     data, location = _read(path)
     files = Beside(path.parent, {}, root=_SHIPPED)
-    return _protocol(cast(FileKeys, _expanded(data, files, location)), data, files, location)
+    return _protocol(cast(FileKeys, _expand(data, files, location)), data, files, location)
 
 
 def _read(path: Path) -> tuple[dict[str, Json], SourceLocation]:
@@ -91,9 +91,7 @@ def _read(path: Path) -> tuple[dict[str, Json], SourceLocation]:
 RETIRED_SENTENCES = ("none", "undecided", "unsettled", "reversed")
 
 
-def _expanded(
-    data: Mapping[str, Json], beside: Beside, place: SourceLocation
-) -> Mapping[str, Json]:
+def _expand(data: Mapping[str, Json], beside: Beside, place: SourceLocation) -> Mapping[str, Json]:
     """Returns the content of a file without retired keys, and with its controls written out."""
     data = _without_retired(data)
     return controls.expand(data, beside, place) if isinstance(data.get(controls.KEY), str) else data
@@ -126,7 +124,7 @@ def declare(
     kinds, taken: as in `load`; stored: True for a protocol that a run stored, whose join is not
     checked again.
     """
-    declared, data = data, _expanded(data, beside, place)
+    declared, data = data, _expand(data, beside, place)
     if not _has_its_shape(data):
         wrong = fault(data, schema.shape()) or SchemaFault((), "it is not a protocol.")
         raise ProtocolError(f"{place.at(*wrong.path)}: {wrong.text}")
@@ -144,7 +142,7 @@ def declare(
         return protocol
     instruments = _instruments(protocol, data, place, kinds)
     validate.check(protocol, place, _values(protocol, kinds))
-    _fitting(protocol, place, instruments, kinds)
+    _check_fit(protocol, place, instruments, kinds)
     return protocol
 
 
@@ -274,7 +272,7 @@ def _values(protocol: Protocol, kinds: Kinds) -> dict[str, list[str]]:
     return {name: list(closed) for name, closed in values.items()}
 
 
-def _fitting(
+def _check_fit(
     protocol: Protocol, place: SourceLocation, ready: Sequence[ReadyInstrument | None], kinds: Kinds
 ) -> None:
     """Raises ProtocolError for a design, attribute or mode that no instrument can read or label."""

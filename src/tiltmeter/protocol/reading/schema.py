@@ -59,7 +59,7 @@ def _of_keys(kind: type, words: Words, parts: Part) -> Part:
         if mark is Required or (total and mark is not NotRequired):
             required.append(key)
         value = get_args(hint)[0] if mark in (Required, NotRequired) else hint
-        properties[key] = _merged(_of_type(value, words, parts), notes[key])
+        properties[key] = _merge_notes(_of_type(value, words, parts), notes[key])
     schema: Part = {"type": "object", "additionalProperties": False, "properties": properties}
     return {**schema, **({"required": required} if required else {}), **notes.get(WHOLE, {})}
 
@@ -100,13 +100,13 @@ def _name(kind: type) -> str:
     return re.sub("(?<!^)([A-Z])", r"_\1", kind.__name__.removesuffix("Keys")).lower()
 
 
-def _merged(types: Part, words: Part) -> Part:
+def _merge_notes(types: Part, words: Part) -> Part:
     """Merges a key's descriptions into its types, also in inner tables."""
     merged = {**types, **words}
     for key in types.keys() & words.keys():
         below, above = types[key], words[key]
         if isinstance(below, dict) and isinstance(above, dict):
-            merged[key] = _merged(below, above)
+            merged[key] = _merge_notes(below, above)
     return merged
 
 

@@ -69,9 +69,9 @@ class Copy:
     @property
     def note(self) -> str:
         """A sentence on files that are missing or could not be compared; "" if there are none."""
-        notes = [f"the copy lacks {_some(self.missing)}"] if self.missing else []
+        notes = [f"the copy lacks {_names(self.missing)}"] if self.missing else []
         if self.unchecked:
-            notes.append(f"no sha256 is known of {_some(self.unchecked)}, which was not compared")
+            notes.append(f"no sha256 is known of {_names(self.unchecked)}, which was not compared")
         return "; ".join(notes)
 
 
@@ -123,7 +123,7 @@ class CopySources:
         if differing:
             at = f" at commit {self.commit[:12]}" if self.commit else ""
             raise UsageError(
-                f"{path} is not the release that tiltmeter knows: {_some(differing)} differ"
+                f"{path} is not the release that tiltmeter knows: {_names(differing)} differ"
                 f"{'s' if len(differing) == 1 else ''}. Expected: {self.release}{at}. {self.get}"
             )
         if not contents:
@@ -230,7 +230,7 @@ def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _some(names: list[str] | tuple[str, ...]) -> str:
+def _names(names: list[str] | tuple[str, ...]) -> str:
     more = f" and {len(names) - SHOWN} more" if names[SHOWN:] else ""
     return ", ".join(names[:SHOWN]) + more
 

@@ -91,7 +91,7 @@ def _faults(
         like = (schema, path)
     named = schema.get("type", ())
     kinds = (named,) if isinstance(named, str) else named
-    if kinds and not any(_is(value, kind) for kind in kinds):
+    if kinds and not any(_has_kind(value, kind) for kind in kinds):
         wanted = " or ".join(_KINDS[kind] for kind in kinds)
         yield SchemaFault(path, f"{short_toml(value)} is not {wanted}.{_remedy(*like)}")
     elif "enum" in schema and value not in schema["enum"]:
@@ -170,7 +170,7 @@ def _limits(value: Json, schema: Schema) -> Iterator[str]:
             yield f"is above {schema['maximum']}"
 
 
-def _is(value: Json, kind: str) -> bool:
+def _has_kind(value: Json, kind: str) -> bool:
     match kind:
         case "string":
             return isinstance(value, str)

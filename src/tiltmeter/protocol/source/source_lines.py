@@ -47,7 +47,7 @@ class SourceLocation:
         """Writes the path in words: entries of lists by their `name`, else by number from 1."""
         words, data = "", self.data
         for part in self.path:
-            data = _within(data, part)
+            data = _value_at(data, part)
             if isinstance(part, int):
                 name = data.get("name") if isinstance(data, Mapping) else None
                 words += f" '{name}'" if isinstance(name, str) else f" {part + 1}"
@@ -56,7 +56,7 @@ class SourceLocation:
         return words
 
 
-def _within(data: Json, part: str | int) -> Json:
+def _value_at(data: Json, part: str | int) -> Json:
     """Returns the value at a key or index, or None."""
     if isinstance(data, Mapping):
         return data.get(str(part))
@@ -88,12 +88,12 @@ def line_of(text: str, path: Path) -> int | None:
         if statement.path[: statement.least] == path[: statement.least]
     ]
     if holding:
-        nearest = max(holding, key=lambda statement: _common(statement.path, path))
-        return nearest.line + _inside(nearest.text, path[_common(nearest.path, path) :])
+        nearest = max(holding, key=lambda statement: _shared_parts(statement.path, path))
+        return nearest.line + _lines_to(nearest.text, path[_shared_parts(nearest.path, path) :])
     return None
 
 
-def _common(first: Path, second: Path) -> int:
+def _shared_parts(first: Path, second: Path) -> int:
     """Counts the leading parts that two paths share."""
     return next(
         (n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b),
@@ -156,7 +156,7 @@ def _number_entries(keys: Path, counts: dict[Path, int]) -> Path:
     return path
 
 
-def _inside(text: str, rest: Path) -> int:
+def _lines_to(text: str, rest: Path) -> int:
     """Counts lines from a statement's first line to the value at `rest` or its outermost entry."""
     lines = text.split("\n")
     begin, outer = 0, True

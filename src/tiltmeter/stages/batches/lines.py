@@ -140,7 +140,7 @@ async def build(
 
 async def rebuild(store: Store, row: BatchRow, model: HttpModel, form: BatchFormat) -> None:
     """Writes the file of a recorded batch again, with the same requests and settings."""
-    requests = _as_they_stood(store, row)
+    requests = _recorded(store, row)
     await _write(store, row.key, model, form, requests, lambda request, line: True, row.omitted)
 
 
@@ -162,7 +162,7 @@ async def _choose(
             yield number, request
 
 
-async def _as_they_stood(store: Store, row: BatchRow) -> Numbered:
+async def _recorded(store: Store, row: BatchRow) -> Numbered:
     for numbered in enumerate(batches.requests_of(store, row.key)):
         yield numbered
 

@@ -218,7 +218,7 @@ class Steps:
         collected = await collector.collect(form, status)
         finding = read(row, status, collected, in_file=row.remote_id.startswith(FILE))
         if finding.looks > 1 and row.state != ANSWERED:
-            batches.keep(self._store, self._now(row)._replace(state=ANSWERED, told=status.said))
+            batches.keep(self._store, self._latest(row)._replace(state=ANSWERED, told=status.said))
         return status, finding
 
     async def _listed(self, row: BatchRow, answer: str) -> Seen | None:
@@ -238,12 +238,12 @@ class Steps:
             return Seen(row.remote_id, ended=False, said=answer)
         return None
 
-    def _now(self, row: BatchRow) -> BatchRow:
+    def _latest(self, row: BatchRow) -> BatchRow:
         return batches.row(self._store, row.key)
 
     def _settle(self, row: BatchRow, seen: Seen | None, finding: BatchFinding) -> None:
         """Records the outcome of a batch once enough looks agree on it."""
-        row, results = self._now(row), finding.got
+        row, results = self._latest(row), finding.got
         if seen is not None and results is None:
             return self._take_refusal(row, seen)
         if results is None or finding.is_short:
@@ -252,7 +252,7 @@ class Steps:
             self._refuse(row, results.faulty[0].reply.text)
             raise ModelError(f"All requests of a batch failed: {results.faulty[0].reply.text}")
         keep_faulty(self._store, row, results.faulty)
-        row = self._now(row)
+        row = self._latest(row)
         for key in finding.free:
             self.tries[key] = self.tries.get(key, 0) + 1
         batches.give_back(self._store, finding.free)
@@ -288,7 +288,7 @@ class Steps:
             return
         model, form = await self.way.reach(row)
         await self.way.patiently(lambda: form.cancel(wire_of(model), row.remote_id))
-        await self.look(self._now(row))
+        await self.look(self._latest(row))
 
     def _take_refusal(self, row: BatchRow, seen: Seen) -> None:
         """Closes a batch that the provider refused whole without a charge. If too many tokens were

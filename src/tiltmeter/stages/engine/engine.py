@@ -132,7 +132,7 @@ class Engine:
                     job = source.draw()
                     if job is None:
                         return
-                    await self._do(job, source)
+                    await self._run_job(job, source)
                 except Stopped:
                     return
                 except Deferred:
@@ -163,7 +163,7 @@ class Engine:
                 )
             )
 
-    async def _do(self, job: Job, source: JobSource) -> None:
+    async def _run_job(self, job: Job, source: JobSource) -> None:
         paid: list[Call] = []
         was_asked = False
         try:
@@ -176,7 +176,7 @@ class Engine:
                         paid.append((requests[0], reply))
                     replies = [reply]
                 else:
-                    replies = await self._several(requests, source)
+                    replies = await self._ask_several(requests, source)
                 requests = job.send(replies)
                 if paid:  # a further turn follows: what this one cost is stored first, once
                     handed, paid = paid, []
@@ -232,7 +232,7 @@ class Engine:
                     self._known[request.purpose].add(request.key)
                     self._release(request)
 
-    async def _several(self, requests: Sequence[Request], source: JobSource) -> list[Reply]:
+    async def _ask_several(self, requests: Sequence[Request], source: JobSource) -> list[Reply]:
         """Asks the requests of one turn concurrently. Stores each reply as it comes; if a request
         fails, raises its error once all have ended.
         """

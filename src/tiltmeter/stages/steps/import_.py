@@ -106,7 +106,7 @@ def write_rows(store: Store, protocol: Protocol, source: str, given: GivenConten
     subjects = tuple(dict.fromkeys(trial.subject for trial, _, _ in rows))
     store.freeze(Choices(subjects).frozen(protocol))
     settings.keep_source(store, source)
-    added = _new(store, rows)
+    added = _new_rows(store, rows)
     for piece in (added[start : start + BATCH_ROWS] for start in range(0, len(added), BATCH_ROWS)):
         opened = {trial.id for trial in store.iter_unanswered([trial for trial, _, _ in piece])}
         unopened = [row for row in piece if row[0].id in opened]
@@ -124,7 +124,7 @@ def write_rows(store: Store, protocol: Protocol, source: str, given: GivenConten
     return AddedOutputs(len(added), len(rows) - len(added), subjects, unlisted)
 
 
-def _new(store: Store, rows: Sequence[Imported]) -> list[Imported]:
+def _new_rows(store: Store, rows: Sequence[Imported]) -> list[Imported]:
     """Returns the rows that the run lacks. Raises RunMismatch if it has other labels for a row."""
     stored_ids = outputs.ids(store)
     if not stored_ids:

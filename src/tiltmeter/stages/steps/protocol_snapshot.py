@@ -90,7 +90,7 @@ def _with_rows(protocol: Protocol, used: Sequence[Row]) -> Json:
     }
     definition["files"] = lines
     pairs = {(name, cell[name]) for cell in used for name in protocol.factors}
-    definition["declared"] = _readable(object_at(definition, "declared"), pairs)
+    definition["declared"] = _readable_part(object_at(definition, "declared"), pairs)
     if protocol.pictures:
         names = {name for cell in used for name in protocol.shown_with(cell)}
         pictures = {path: name for path, name in protocol.picture_names.items() if name in names}
@@ -164,7 +164,7 @@ def _protocol_of(store: Store) -> tuple[Protocol, str]:
             )
         frozen = settings.frozen(store)
         if (source, str(frozen.get("version"))) in EARLIER:
-            return _earlier(store, EARLIER[source, str(frozen["version"])]), ""
+            return _rebuild(store, EARLIER[source, str(frozen["version"])]), ""
         shipped = registry.protocol(source)
         if frozen.get("protocol", shipped.name) != shipped.name:
             raise StoreError(
@@ -192,20 +192,20 @@ def _protocol_of(store: Store) -> tuple[Protocol, str]:
     return _from_run(definition), note and f"is read with the protocol that it kept: {note}"
 
 
-def _earlier(store: Store, name: str) -> Protocol:
+def _rebuild(store: Store, name: str) -> Protocol:
     """Rebuilds the protocol of a run whose texts no longer ship, from the prompts in the run."""
     rows = [
         json.dumps({**factors, "text": prompt.rpartition("\n\n")[0]})
         for factors, prompt in trials.prompts_asked(store)
     ]
     pairs = {pair for factors, _ in trials.prompts_asked(store) for pair in factors.items()}
-    data = _readable(registry.declaration(name), pairs)
+    data = _readable_part(registry.declaration(name), pairs)
     location = SourceLocation("the protocol of this run", "", data)
     files = Beside(None, {"texts.jsonl": "\n".join(rows)})
     return load.declare(data, files, location, registry.instrument_kind)
 
 
-def _readable(data: dict[str, Any], asked: Pairs) -> dict[str, Any]:
+def _readable_part(data: dict[str, Any], asked: Pairs) -> dict[str, Any]:
     """Returns a protocol's file without measures, variants and levels that the asked rows lack."""
     measures = [
         {**keys, "expected": _levels_asked(keys["expected"], asked)} if "expected" in keys else keys

@@ -188,7 +188,7 @@ def _cell(text: str) -> str:
     return (f"⁂⁂ {system}\n⁂\n" if system else "") + spoken.replace(BETWEEN, "\n⁂\n")
 
 
-def _of_cell(cell: str) -> str:
+def _parse_cell(cell: str) -> str:
     turns = cell.replace("\r\n", "\n").split("\n⁂\n")
     system = turns.pop(0).removeprefix("⁂⁂ ") if turns[0].startswith("⁂⁂ ") else ""
     return BETWEEN.join((system, *turns))
@@ -210,7 +210,7 @@ def _changed(name: str, line: int, row: Mapping[str, str], one: PromptDecision) 
     decision = row["decision"].strip()
     if decision not in DECISIONS:
         raise UsageError(f"{name}, line {line}: decision must be one of {', '.join(DECISIONS)}.")
-    texts = tuple(_of_cell(row[side]) for side in ("first_text", "second_text"))
+    texts = tuple(_parse_cell(row[side]) for side in ("first_text", "second_text"))
     edited = replace(
         one,
         decision=decision,

@@ -60,11 +60,11 @@ def text(wishes: Wishes, table: Sequence[Mapping[str, str]], file: str) -> str:
         lists = "\n".join(
             f"{_quote(name)} = [{_quote_all(words)}]" for name, words in wishes.lists.items()
         )
-        parts.append(_filled("lists", lists=lists, mask=mask))
+        parts.append(_fill("lists", lists=lists, mask=mask))
     if wishes.tools:
-        parts.append(_filled("tools"))
+        parts.append(_fill("tools"))
     if wishes.judged:
-        parts.append(_filled("preference", mask=mask))
+        parts.append(_fill("preference", mask=mask))
     groups: dict[str, set[str]] = {}
     for row in table:
         groups.setdefault(row["swap"], set()).add(row["group"])
@@ -92,7 +92,7 @@ def _head(wishes: Wishes, table: Sequence[Mapping[str, str]], file: str, mask: s
     prompts = {(row["item"], row["prompt"]) for row in table}
     has_several = len(prompts) > len({row["item"] for row in table})
     turns = sum(name.startswith("turn_") for name in columns)
-    return _filled(
+    return _fill(
         "audit",
         name="traffic",
         question=_quote(
@@ -124,9 +124,9 @@ def _measures(wishes: Wishes, question: str, groups: Collection[str]) -> Iterato
     }
     yield from _with_direction(wishes, question, swap, filled, groups)
     if wishes.answers != 1:
-        yield _filled("undirected", **filled)
+        yield _fill("undirected", **filled)
     if wishes.tools:
-        yield _filled("any_tool", **filled)
+        yield _fill("any_tool", **filled)
 
 
 def _with_direction(
@@ -139,16 +139,16 @@ def _with_direction(
         level = next(group for group in groups if group != baseline)
     filled |= {"level": _quote(level), "baseline": _quote(baseline), "about": _SUBJECTS[swap]}
     versus = "without it" if swap == "disability" else "{baseline}"
-    yield _filled("measures", **filled, versus=versus)
+    yield _fill("measures", **filled, versus=versus)
     for number, listing in enumerate(wishes.lists, 1):
-        yield _filled("listed", **filled, list=_quote(listing), number=number, listing=listing)
+        yield _fill("listed", **filled, list=_quote(listing), number=number, listing=listing)
     for number, tool in enumerate(wishes.tools, 1):
-        yield _filled("tool", **filled, tool=_quote(tool), number=number, named=tool)
+        yield _fill("tool", **filled, tool=_quote(tool), number=number, named=tool)
     if wishes.judged:
-        yield _filled("preferred", **filled)
+        yield _fill("preferred", **filled)
 
 
-def _filled(part: str, /, **slots: str | int) -> str:
+def _fill(part: str, /, **slots: str | int) -> str:
     return Template((_STARTS / f"{part}.toml").read_text("utf-8")).substitute(slots)
 
 
