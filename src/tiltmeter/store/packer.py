@@ -298,7 +298,7 @@ def _pack_text(text: str, base: _Base | None) -> tuple[int | None, Packed]:
 
 
 @lru_cache(maxsize=1000, typed=True)  # 1 and 1.0 are written differently
-def _shared_settings(*settings: float | None) -> str:
+def _write_shared(*settings: float | None) -> str:
     return canonical(settings)[:-1] + ","
 
 
@@ -307,7 +307,7 @@ def _split_seed(sampling: Any) -> tuple[Any, int | None]:
     if isinstance(sampling, Sampling):
         *shared, seed = sampling
         if seed is None or (type(seed) is int and 0 <= seed < _SEEDS):
-            return _shared_settings(*shared), seed
+            return _write_shared(*shared), seed
         sampling = canonical(sampling)
     if not isinstance(sampling, str):
         return sampling, None

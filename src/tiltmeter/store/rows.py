@@ -94,12 +94,12 @@ def _sampling(text: str) -> Sampling:
     """Parses a trial's column `sampling`; trials share all of it but the seed at its end."""
     shared, _, seed = text.rpartition(",")
     if SEED(seed):
-        return Sampling._make((*_shared_settings(shared), int(seed[:-1])))
+        return Sampling._make((*_read_shared(shared), int(seed[:-1])))
     return Sampling(*json.loads(text))
 
 
 @lru_cache(maxsize=1000)
-def _shared_settings(text: str) -> tuple[Any, ...]:
+def _read_shared(text: str) -> tuple[Any, ...]:
     return tuple(json.loads(f"{text}]"))
 
 
