@@ -118,7 +118,7 @@ class Store(Database):
                 raise RunMismatch(
                     f"{self.folder} holds a run of {before['protocol']} with another {noun} "
                     f"({_short(before.get(key))}, now {_short(value)}). Take another --out, or "
-                    f"{key} as before."
+                    f"keep {noun} as before."
                 )
 
     def artefact(self, kind: str, name: str) -> str | None:

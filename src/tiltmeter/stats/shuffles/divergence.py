@@ -113,7 +113,7 @@ def concentration(
     c = arguments.counts("counts", counts)
     support = c.size if values is None else values
     if support < int((c > 0).sum()):
-        raise ValueError(f"values: {int((c > 0).sum())} values occur, but values is {support}")
+        raise ValueError(f"values: expected at least {int((c > 0).sum())}, got {support}")
     if support < 2:
         return math.nan
     return 1 - entropy(counts=c, miller_madow=miller_madow) / math.log2(support)
