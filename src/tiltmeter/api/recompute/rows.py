@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...gold import intake
 from ...protocol import Protocol
 from ...records import (
     CUT,
-    HUMAN,
     SUBJECT,
     UNKNOWN,
     Output,
@@ -124,18 +122,6 @@ def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
     for output, annotator, call in label_sets.iter_calls(store):
         if call not in asked.get((output, annotator), (call,)):
             findings.add("labels name another reply than they rest on", f"{annotator} of {output}")
-    people = [name for name in label_sets.current_annotators(store) if name.startswith(HUMAN)]
-    if people:
-        for where, sheet, now in intake.differing(store):
-            findings.add(
-                "labels of people are not what their sheet says", f"{where}: {sheet}, {now}"
-            )
-        hashes = ", ".join(sorted({labels[:16] for labels in intake.sheets(store)}))
-        findings.note(
-            f"labels of {len(people)} people rest on their word"
-            + (f", and on sheets with SHA-256 {hashes}…" if hashes else "")
-            + "; the digest below holds them"
-        )
     stored, counted = injection_count.read_counts(store), injection_count.count(store)
     if stored and counted and stored != counted:
         sizes = [(labels["outputs"], labels["replies"]) for labels in (stored, counted)]
