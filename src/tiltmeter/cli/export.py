@@ -132,6 +132,8 @@ def _verify(run: str, sealing: Sealing, as_json: bool) -> int:
         click.echo(visible(f"  signed by: {findings.signer}"))
     for what, number in findings.checked.items():
         click.echo(f"  computed anew: {number:,} {what}")
+    for plan in findings.plans:
+        click.echo(visible(f"  drawn anew: {plan}"))
     for note in findings.notes:
         click.echo(visible(f"  note: {note}"))
     if findings.digest:

@@ -27,12 +27,14 @@ MOST_EXAMPLES = 3
 @dataclass(slots=True)
 class Findings:
     """The results of a check. checked: {kind of row: number}; notes: reasons why something could
-    not be recomputed; digest: of the run's rows, "" without a run; beside: digest of the design,
-    costs, looks and sheets; signer: the manifest's signer, "" if it is not signed.
+    not be recomputed; plans: the plans drawn again, as options with numbers of trials; digest: of
+    the run's rows, "" without a run; beside: digest of the design, costs, looks and sheets; signer:
+    the manifest's signer, "" if it is not signed.
     """
 
     checked: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    plans: list[str] = field(default_factory=list)
     digest: str = ""
     beside: str = ""
     signer: str = ""
@@ -52,10 +54,10 @@ class Findings:
         """Adds to the number of checked rows of a kind."""
         self.checked[what] = self.checked.get(what, 0) + number
 
-    def add(self, what: str, example: str) -> None:
-        """Adds a case of a contradiction."""
+    def add(self, what: str, example: str, number: int = 1) -> None:
+        """Adds a case of a contradiction, or several with one example."""
         kind = self._kinds.setdefault(what, Contradiction(what))
-        kind.number += 1
+        kind.number += number
         if len(kind.examples) < MOST_EXAMPLES:
             kind.examples.append(example)
 
@@ -83,6 +85,7 @@ class Findings:
             "contradictions": rows,
             "checked": {**self.checked},
             "notes": [*self.notes],
+            "plans": [*self.plans],
             "digest": self.digest,
             "beside": self.beside,
             "signer": self.signer,

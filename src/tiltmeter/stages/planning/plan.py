@@ -108,7 +108,7 @@ def cells(protocol: Protocol, choices: Choices) -> list[Row]:
         for cell in protocol.cells
         if not languages or languages & set(cell.get("language", "").split(SEVERAL))
     ]
-    for factor, levels in _levels_asked(protocol, choices).items():
+    for factor, levels in levels_asked(protocol, choices).items():
         if EVERY not in levels:
             selected = [cell for cell in selected if set(cell[factor].split(SEVERAL)) & set(levels)]
     if choices.limit is not None:
@@ -125,7 +125,7 @@ def cells(protocol: Protocol, choices: Choices) -> list[Row]:
     )
 
 
-def _levels_asked(protocol: Protocol, choices: Choices) -> dict[str, tuple[str, ...]]:
+def levels_asked(protocol: Protocol, choices: Choices) -> dict[str, tuple[str, ...]]:
     """Returns {factor: levels to ask}: defaults or choices, with intersections."""
     levels = {**protocol.defaults, **choices.where}
     for name in choices.cross:
