@@ -11,7 +11,7 @@ from ...stats.results import count_of
 
 @dataclass(slots=True)
 class Contradiction:
-    """A kind of contradiction. what: describes one case; number: of cases; examples: some cases."""
+    """A kind of contradiction. what: describes one case; number: of cases; examples: of all."""
 
     what: str
     number: int = 0
@@ -19,9 +19,6 @@ class Contradiction:
 
     def __str__(self) -> str:
         return f"{self.what}: {count_of(self.number, 'case')}, such as {self.examples[0]}"
-
-
-MOST_EXAMPLES = 3
 
 
 @dataclass(slots=True)
@@ -58,8 +55,7 @@ class Findings:
         """Adds a case of a contradiction, or several with one example."""
         kind = self._kinds.setdefault(what, Contradiction(what))
         kind.number += number
-        if len(kind.examples) < MOST_EXAMPLES:
-            kind.examples.append(example)
+        kind.examples.append(example)
 
     def note(self, said: str) -> None:
         """Adds a note, unless it was added before."""
