@@ -107,12 +107,18 @@ def command(
         written = init.write_shipped(file, from_protocol)
     else:
         written = init.write(file, images, example)
+    try:
+        steps = init.next_steps(written[0])
+    except UsageError:
+        for path in written[:-1]:  # what cannot be used should not be in the way of the next try
+            path.unlink()
+        raise
     click.echo(
         f"Wrote {', '.join(map(str, written[:-1]))}, and {written[-1]}, by which your editor "
         "knows the keys."
     )
     click.echo("Next, with a planted model, which costs nothing:")
-    for line in init.next_steps(written[0]):
+    for line in steps:
         click.echo(f"  {line}")
 
 
