@@ -80,9 +80,9 @@ def ledger() -> Iterator[str]:
             process.terminate()
 
 
-def delivered(url: str) -> int:
-    """How much the server has delivered."""
-    with urllib.request.urlopen(f"{url}/count") as reply:
+def delivered(url: str, settled: bool = False) -> int:
+    """How much the server has delivered. settled: once it answers no request."""
+    with urllib.request.urlopen(f"{url}/count{'?settled' if settled else ''}") as reply:
         return int(json.load(reply)["delivered"])
 
 
@@ -116,13 +116,13 @@ class Torture:
     def until_ended(self, verb: Verb) -> None:
         """Kills a verb again and again, until it ends by itself."""
         while True:
-            before, had = delivered(self.url), contents(verb.out)
+            before, had = delivered(self.url, settled=True), contents(verb.out)
             calls = sum(row[0] == "calls" for row in had)
             ended = self._once(verb, before)
             now = contents(verb.out)
             self.harm("lost", len(had - now), f"{len(had - now)} rows in {verb.name}")
             new = sum(row[0] == "calls" for row in now) - calls
-            excess = delivered(self.url) - before - new
+            excess = delivered(self.url, settled=True) - before - new
             allowed = 0 if ended else verb.models * CONCURRENCY
             told = f"{excess} delivered and not stored in {verb.name}"
             self.harm("again", excess - allowed, told)

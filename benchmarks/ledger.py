@@ -4,7 +4,8 @@
 
 POST /v1/chat/completions answers after a moment; POST /v1/MODEL takes the work of drawing a grey
 dot, as Black Forest Labs do, and GET /v1/work/N has it a moment later. GET /v1/count: how many
-requests were answered and how much work was taken, in all.
+requests were answered and how much work was taken, in all; with ?settled once no request is open,
+since requests of a killed process are answered too.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import signal
 from base64 import b64encode
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 MOMENT_S = 0.01
 # A grey picture of one pixel; what stands behind its end makes another file of it.
@@ -29,8 +31,19 @@ class Ledger:
     """What was delivered. A request counts when its reply begins to go out."""
 
     def __init__(self) -> None:
-        self.delivered = 0
+        self.delivered, self._open = 0, 0
         self._work: dict[str, int] = {}  # id → looks at it so far
+
+    @web.middleware
+    async def note_open(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Counts the open requests for answers."""
+        if request.method == "GET":
+            return await handler(request)
+        self._open += 1
+        try:
+            return await handler(request)
+        finally:
+            self._open -= 1
 
     async def chat(self, request: web.Request) -> web.Response:
         """A word: `male` of a judge called panel-…, else `she`."""
@@ -63,12 +76,17 @@ class Ledger:
 
     async def count(self, request: web.Request) -> web.Response:
         """{"delivered": all so far}."""
+        while "settled" in request.query:
+            await asyncio.sleep(2 * MOMENT_S)  # what was sent before a kill arrives meanwhile
+            if not self._open:
+                break
         return web.json_response({"delivered": self.delivered})
 
 
 async def serve() -> None:
     """Serves on a free port of loopback until SIGTERM."""
-    ledger, app, done = Ledger(), web.Application(client_max_size=2**26), asyncio.Event()
+    ledger, done = Ledger(), asyncio.Event()
+    app = web.Application(client_max_size=2**26, middlewares=[ledger.note_open])
     app.router.add_post("/v1/chat/completions", ledger.chat)
     app.router.add_get("/v1/work/{number}", ledger.look)
     app.router.add_get("/v1/count", ledger.count)
