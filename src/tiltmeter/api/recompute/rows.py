@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ...gold import intake
 from ...protocol import Protocol
@@ -35,7 +35,7 @@ class TrialCheck:
         self._protocol, frozen = protocol, settings.frozen(store)
         self._names = (*protocol.factors, protocol.item)
         # {levels: {prompt: cell}}: two names of one group have the same levels
-        self._cells: dict[tuple[str, ...], dict[str, Mapping[str, str]]] = {}
+        self._cells: dict[tuple[str, ...], dict[str, dict[str, str]]] = {}
         for cell in protocol.cells:
             levels = tuple(cell[name] for name in self._names)
             self._cells.setdefault(levels, {})[protocol.prompt_text(cell)] = cell
