@@ -147,9 +147,11 @@ def _cut(picture: Path, size: tuple[int, int], path: Path) -> None:
     with Image.open(picture) as window:
         whole = window.convert("RGB")
     corners = [(width - 1, height - 1), (width, height - 1), (width - 1, height)]
-    if width >= whole.width or height >= whole.height or [
-        whole.getpixel(corner) for corner in corners
-    ] != [(255, 255, 255), BEYOND, BEYOND]:
+    if (
+        width >= whole.width
+        or height >= whole.height
+        or [whole.getpixel(corner) for corner in corners] != [(255, 255, 255), BEYOND, BEYOND]
+    ):
         raise UsageError(f"The browser drew {path.name} only in part. {_remedy()}")
     whole.crop((0, 0, width, height)).save(picture)
 
