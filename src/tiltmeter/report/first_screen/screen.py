@@ -59,7 +59,7 @@ def screen(
     sentence = first_sentence([one.facts for one in judged])
     spoken = [one for facts in sentence.claims for one in judged if one.facts is facts]
     lead, lines = spoken[0], [*lede(spoken, judged)]
-    lines += labelling_people.lines(store, protocol, lead)
+    lines += labelling_people.lines(store, protocol, lead, for_page=for_page)
     first = Screen(
         line=line,
         names=abbreviations,
