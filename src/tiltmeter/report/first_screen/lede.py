@@ -67,7 +67,8 @@ def _number(facts: ClaimFacts) -> str:
     if "unit" in facts.slots:
         return f"a difference of {numerals.plain(value)}{facts.slots['unit']}"
     if _is_difference(facts):
-        return f"a difference of {numerals.MINUS * (value < 0)}{numerals.points(value)}"
+        size = numerals.points(value)
+        return f"a difference of {numerals.MINUS * (value < 0 and size[:2] != '0 ')}{size}"
     if row.unit == "share" and facts.spec.reference:
         more = "more" if value > 0 else "less"
         return f"{numerals.points(value)} {more} than {facts.slots.get('other_share', 'expected')}"
