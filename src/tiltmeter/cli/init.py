@@ -40,7 +40,7 @@ FILE_OR_FOLDER = click.Path(path_type=Path)
 @click.option("--prompt", default="", metavar="COLUMN", help="With --from: the prompts.")
 @click.option(
     "--cue",
-    default="",
+    multiple=True,
     metavar="COLUMN",
     help="With --from: the person or group that a prompt names.",
 )
@@ -53,10 +53,10 @@ FILE_OR_FOLDER = click.Path(path_type=Path)
 @click.option("--sheet", default="", metavar="NAME", help="With --from: of a spreadsheet.")
 @click.option(
     "--options",
-    default="",
+    multiple=True,
     metavar="A,B",
     help="With --from: the words that an answer chooses between, if the prompts do not have them "
-    "in quotation marks.",
+    "in quotation marks; of several languages each, as de:A,B.",
 )
 @click.option(
     "--measure",
@@ -75,6 +75,8 @@ def command(
     from_protocol: str,
     table: Path | None,
     schema: Path | None,
+    cue: tuple[str, ...],
+    options: tuple[str, ...],
     **of_table: str | None,
 ) -> None:
     """Write a protocol of your own to start from: one file, commented.
@@ -96,13 +98,13 @@ def command(
         raise UsageError(
             "--images, --example, --from-protocol and --from exclude each other. Name one of them."
         )
-    if table is None and any(of_table.values()):
+    if table is None and any((cue, options, *of_table.values())):
         raise UsageError(
             "--prompt, --cue, --item, --sheet, --options and --measure describe a table. Add "
             "--from FILE.csv"
         )
     if table is not None:
-        written = _write_over_table(file, table, **of_table)
+        written = _write_over_table(file, table, options, cue=",".join(cue), **of_table)
     elif from_protocol:
         written = init.write_shipped(file, from_protocol)
     else:
@@ -117,17 +119,17 @@ def command(
 
 
 def _write_over_table(
-    file: Path, table: Path, options: str | None, **named: str | None
+    file: Path, table: Path, options: tuple[str, ...], **named: str | None
 ) -> list[Path]:
     """Writes a protocol for a table, and prints how the table was read."""
     from ..api.start import init, own_pictures, own_prompts
 
-    words = tuple(filter(None, map(str.strip, (options or "").split(","))))
     if table.is_dir():
+        words = tuple(filter(None, map(str.strip, ",".join(options).split(","))))
         written = own_pictures.write(file, table, words)
         return [*written, init.write_schema(file.with_name(init.SCHEMA))]
     texts = {name: text or "" for name, text in named.items()}
-    reading = own_prompts.read(table, own_prompts.TableNames(**texts, options=words))
+    reading = own_prompts.read(table, own_prompts.TableNames(**texts, options=options))
     written = init.write_over_table(file, table, reading)
     _show_reading(table, reading)
     return written
@@ -137,16 +139,18 @@ def _show_reading(table: Path, reading: PromptColumns) -> None:
     """Prints what is measured, the columns of the table, and sample answers with their labels."""
     from ..api.start.offered import sample_answers
 
-    if reading.offered:
+    if reading.options:
         click.echo(f"Measures {reading.measured[0].lower()}{reading.measured[1:]}.")
     else:
         click.echo("Measures how many words an answer has, not its content.")
     click.echo(f"Read {table}: {reading}.")
-    if not reading.offered:
-        return
-    click.echo("Answers are read so:")
-    for text, label in sample_answers(reading.offered, reading.language):
-        click.echo(f"  {text}  →  {label}")
-    click.echo(
-        "Is this what you count? If not, begin anew with --options A,B or with --measure length."
-    )
+    if reading.options:
+        click.echo("Answers are read so:")
+        for text, label in sample_answers(reading.options, reading.language):
+            click.echo(f"  {text}  →  {label}")
+        click.echo(
+            "Is this what you count? If not, begin anew with --options A,B or with --measure "
+            "length."
+        )
+    for note in reading.notes():
+        click.echo(note)
