@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -109,13 +110,26 @@ def command(
         written = init.write_shipped(file, from_protocol)
     else:
         written = init.write(file, images, example)
+    steps = _next_steps(written)
     click.echo(
         f"Wrote {', '.join(map(str, written[:-1]))}, and {written[-1]}, by which your editor "
         "knows the keys."
     )
     click.echo("Next, with a planted model, which costs nothing:")
-    for line in init.next_steps(written[0]):
+    for line in steps:
         click.echo(f"  {line}")
+
+
+def _next_steps(written: Sequence[Path]) -> list[str]:
+    """Lists the commands to type; removes the files, but for the schema, if they cannot be used."""
+    from ..api.start import init
+
+    try:
+        return init.next_steps(written[0])
+    except UsageError:
+        for path in written[:-1]:
+            path.unlink()
+        raise
 
 
 def _write_over_table(

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from ...languages import refusals
 from ...languages.letters import is_unspaced
 from ...languages.pack import pack, shipped
-from ...languages.patterns import lazy
+from ...languages.patterns import WordPattern, lazy
 from ...languages.phrases import DENYING, Language
 from ...records import OTHER_LANGUAGE
 from .mentions import MENTION, SENTENCE_OF, MarkedClause, Marker, values
@@ -71,7 +71,7 @@ class Decisions:
             if not self._marker.content(rest) and not clauses[0].question:
                 decided.add(True)
         denies = self._language.role("reject")
-        if clauses and clauses[0].alone and denies.match(clauses[0].text, 1):  # "Not at all."
+        if clauses and clauses[0].alone and denies.begins(clauses[0].text):  # "Not at all."
             decided |= {False} if self._only_denies(clauses[0]) else set()
         if len(clauses) == 1 and self._asked.is_elliptical(clauses[0].text):
             decided.add(not self._statements.denies(clauses[0]))
@@ -136,7 +136,7 @@ class Decisions:
     def _denied_twice(self, clause: MarkedClause) -> bool:
         """True if a clause has two negations, which may cancel each other ("nothing against")."""
         roles = map(self._language.role, DENYING)
-        spans = [match.span() for role in roles for match in role.finditer(clause.text)]
+        spans = [span for role in roles for span in role.spans(clause.text)]
         return bool(spans) and min(end for _, end in spans) <= max(start for start, _ in spans)
 
     def _only_denies(self, clause: MarkedClause) -> bool:
@@ -176,11 +176,11 @@ class Asked:
         self._language = language
         between = rf"(?: (?:{'|'.join(map(re.escape, _passing(language)))}))*"
         self._modal, self._permits = (
-            lazy(rf"{language.role(name).pattern}{between} (\S+)(?= )")
+            WordPattern(rf"{language.role(name).pattern}{between} (\S+)(?= )")
             for name in ("modal", "permits")
         )
         advise = language.role("advise").pattern
-        self._advice = lazy(rf"{advise}((?: \S+){{1,4}})(?= )")
+        self._advice = WordPattern(rf"{advise}((?: \S+){{1,4}})(?= )")
         object_of = language.role("objects").pattern
         self._begins = lazy(rf"^{between} (\S+)(?= (?:{object_of}|$))")
         self._asked = lru_cache(maxsize=1024)(self._asked_of)
@@ -224,9 +224,8 @@ class Asked:
         if data.get("infinitive_last"):
             names = ("modal", "permits") if denied else ("modal",)
             return words + (clause.split()[-_LAST:] if self._language.has(clause, *names) else [])
-        return (
-            words + self._modal.findall(clause) + (self._permits.findall(clause) if denied else [])
-        )
+        words += self._modal.findall(clause)
+        return [*words, *self._permits.findall(clause)] if denied else words
 
     def is_elliptical(self, clause: str) -> bool:
         """True if a clause is only a subject and a modal verb, perhaps negated ("I would not."), in

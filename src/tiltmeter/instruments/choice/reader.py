@@ -37,7 +37,7 @@ Rejecting one option does not choose another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -127,6 +127,7 @@ class Reader:
         # short answers recur, also under one prompt
         self._whole = lru_cache(maxsize=4096)(self._read)
         self._known = lru_cache(maxsize=4096)(self._canonical)
+        self._favours = lru_cache(maxsize=1024)(self._favours_option)
 
     def _options_of(self, first: str, second: str, forms: Forms) -> tuple[str, str] | None:
         """Returns the two options if one means `first` (yes) and one `second` (no); else None."""
@@ -220,8 +221,8 @@ class Reader:
             return value
         return self._decisions.option(self._clauses(end), prompt)
 
-    def _clauses(self, told: str) -> list[MarkedClause]:
-        return list(self._marker.clauses(self._marker.mark(told)))
+    def _clauses(self, told: str) -> Sequence[MarkedClause]:
+        return self._marker.clauses(self._marker.mark(told))
 
     def _end_of_long(self, answer: AskedAnswer) -> str:
         long = len(answer.text) > TWO_SENTENCES
@@ -231,11 +232,12 @@ class Reader:
         """Returns the verdict of a first or last sentence; "" if the prompt has a blank or itself
         gives a verdict, as the other option would then be read less readily.
         """
-        verdict = self._final.verdict(answer.told, answer.prompt)
-        if not verdict or self._blank.asks(answer.prompt):
-            return ""
-        asked = self._canonical(answer.prompt)
-        return "" if self._final.verdict(asked, answer.prompt) else verdict
+        barred = self._favours(answer.prompt)
+        return "" if barred else self._final.verdict(answer.told, answer.prompt)
+
+    def _favours_option(self, prompt: str) -> bool:
+        asks = self._blank.asks(prompt)
+        return asks or self._final.verdict(self._canonical(prompt), prompt) != ""
 
     def _opening_verdict(self, answer: AskedAnswer) -> str:
         """Returns the verdict of a longer answer whose end states no option."""

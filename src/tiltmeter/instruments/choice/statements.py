@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from ...languages import refusals
-from ...languages.patterns import lazy
+from ...languages.patterns import BEHIND, WordPattern, lazy
 from ...languages.phrases import DENYING, Language
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL, Json
 from .forms import Forms
@@ -35,12 +35,16 @@ class Statements:
         decision_gap, degree_gap = (
             rf"(?:[^@ ]\S* ){{0,{reach.get(name, 0)}}}" for name in ("decision", "superlative")
         )
-        self._decided = lazy(
-            rf"{role('announce').pattern} {decision_gap}@|(?<= )@\S+ "
-            rf"{decision_gap}{role('approve').pattern}|{role('decision').pattern}|(?<= )@\S+ ~"
+        self._decided = WordPattern(
+            rf"{role('announce').pattern} {decision_gap}@",
+            rf"{BEHIND}@\S+ {decision_gap}{role('approve').pattern}",
+            role("decision").pattern,
+            rf"{BEHIND}@\S+ ~",
         )
-        self._verb = lazy(rf"(?<= )@\S+ {role('copula').pattern} ")
-        self._completed = lazy(rf"{self._verb.pattern}{degree_gap}{role('superlative').pattern}")
+        self._verb = WordPattern(rf"{BEHIND}@\S+ {role('copula').pattern} ")
+        self._completed = WordPattern(
+            rf"{self._verb.pattern}{degree_gap}{role('superlative').pattern}"
+        )
 
     def of(self, clauses: Sequence[MarkedClause]) -> list[Stated]:
         """Returns the statement of each clause."""
@@ -133,7 +137,7 @@ class Statements:
     def denies(self, clause: MarkedClause, before: MarkedClause | None = None) -> bool:
         """True if a clause, its lead, or the clause before its "that" has a negation."""
         text = f"{clause.lead}{clause.text}"
-        if before and self._language.role("that").match(clause.text, 1):
+        if before and self._language.role("that").begins(clause.text):
             text = f"{before.text}{text}"
         return self._language.has(text, *DENYING)
 
@@ -174,7 +178,7 @@ class Statements:
     def _corrects(self, clause: MarkedClause) -> bool:
         match = self._language.role("correction").search(clause.text)
         return match is not None and not self._marker.content(
-            clause.text[: match.start()] + clause.text[match.end() :]
+            f"{clause.text[: match.start()]} {clause.text[match.end() :]}"
         )
 
     def _concludes(self, clause: MarkedClause) -> bool:
@@ -190,7 +194,7 @@ class Statements:
         """Returns the option that the clauses of an answer state, or an outcome; `invalid` if they
         state none. told: `canonical` without the prompt's sentences.
         """
-        clauses = list(self._marker.clauses(self._marker.mark(told)))
+        clauses = self._marker.clauses(self._marker.mark(told))
         every = self.of(clauses)
         stated = self.final(clauses, every)
         if stated and self.is_taken_back(clauses, every):
