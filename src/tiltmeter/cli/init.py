@@ -42,6 +42,7 @@ FILE_OR_FOLDER = click.Path(path_type=Path)
 @click.option(
     "--cue",
     multiple=True,
+    callback=lambda context, option, columns: ",".join(columns),
     metavar="COLUMN",
     help="With --from: the person or group that a prompt names.",
 )
@@ -55,6 +56,7 @@ FILE_OR_FOLDER = click.Path(path_type=Path)
 @click.option(
     "--options",
     multiple=True,
+    callback=lambda context, option, lines: "\n".join(lines),
     metavar="A,B",
     help="With --from: the words that an answer chooses between, if the prompts do not have them "
     "in quotation marks; of several languages each, as de:A,B.",
@@ -76,8 +78,6 @@ def command(
     from_protocol: str,
     table: Path | None,
     schema: Path | None,
-    cue: tuple[str, ...],
-    options: tuple[str, ...],
     **of_table: str | None,
 ) -> None:
     """Write a protocol of your own to start from: one file, commented.
@@ -99,13 +99,13 @@ def command(
         raise UsageError(
             "--images, --example, --from-protocol and --from exclude each other. Name one of them."
         )
-    if table is None and any((cue, options, *of_table.values())):
+    if table is None and any(of_table.values()):
         raise UsageError(
             "--prompt, --cue, --item, --sheet, --options and --measure describe a table. Add "
             "--from FILE.csv"
         )
     if table is not None:
-        written = _write_over_table(file, table, options, cue=",".join(cue), **of_table)
+        written = _write_over_table(file, table, **of_table)
     elif from_protocol:
         written = init.write_shipped(file, from_protocol)
     else:
@@ -133,17 +133,18 @@ def _next_steps(written: Sequence[Path]) -> list[str]:
 
 
 def _write_over_table(
-    file: Path, table: Path, options: tuple[str, ...], **named: str | None
+    file: Path, table: Path, options: str | None, **named: str | None
 ) -> list[Path]:
     """Writes a protocol for a table, and prints how the table was read."""
     from ..api.start import init, own_pictures, own_prompts
 
+    lines = tuple(filter(None, (options or "").split("\n")))
     if table.is_dir():
-        words = tuple(filter(None, map(str.strip, ",".join(options).split(","))))
+        words = tuple(filter(None, map(str.strip, ",".join(lines).split(","))))
         written = own_pictures.write(file, table, words)
         return [*written, init.write_schema(file.with_name(init.SCHEMA))]
     texts = {name: text or "" for name, text in named.items()}
-    reading = own_prompts.read(table, own_prompts.TableNames(**texts, options=options))
+    reading = own_prompts.read(table, own_prompts.TableNames(**texts, options=lines))
     written = init.write_over_table(file, table, reading)
     _show_reading(table, reading)
     return written

@@ -86,20 +86,26 @@ def write(name: str, table: str, reading: PromptColumns) -> str:
         for number, (cue, levels) in enumerate(reading.cues.items(), 1)
     ]
     measures.append(others.substitute(slots))
-    languages = tuple(reading.offered)
-    if len(languages) > 1:
-        names = {code: facts(code).name for code in languages}
-        kind = "share" if options else "mean"
-        kinds = {
-            "kind": kind,
-            "difference": "difference" if options else "mean_difference",
-            "attribute": "answer" if options else "words",
-            "unit": "share" if options else "words",
-            "text": _quote(f"{counted}, by language"),
-        }
-        compared = _compared("languages", LANGUAGE, languages, counted, names)
-        measures[-1] += Template(_LANGUAGES).substitute(slots | compared | kinds)
+    if len(reading.offered) > 1:
+        measures[-1] += _language_measures(reading, counted, slots)
     return _MEASURE.join([start.substitute(slots), *measures])
+
+
+def _language_measures(reading: PromptColumns, counted: str, slots: Mapping[str, str]) -> str:
+    """Writes measures that hold the languages against each other."""
+    names = {code: facts(code).name for code in reading.offered}
+    kind, attribute, unit = (
+        ("share", "answer", "share") if reading.options else ("mean", "words", "words")
+    )
+    kinds = {
+        "kind": kind,
+        "difference": "difference" if reading.options else "mean_difference",
+        "attribute": attribute,
+        "unit": unit,
+        "text": _quote(f"{counted}, by language"),
+    }
+    compared = _compared("languages", LANGUAGE, tuple(names), counted, names)
+    return Template(_LANGUAGES).substitute({**slots, **compared, **kinds})
 
 
 def _compared(
