@@ -205,7 +205,7 @@ class _Counted:
         """
         observed = self.cell.counts()
         if self.cell.kinds is None:
-            blocks = list(self.shuffles.counts(self.cell.sizes, self.cell.flags))
+            blocks = list(self.cell.shuffled(self.shuffles))
             tables = [
                 np.concatenate([observed_counts.T, *drawn], axis=1, dtype=np.float64)
                 for observed_counts, *drawn in zip(observed[:-1], *blocks, strict=True)
