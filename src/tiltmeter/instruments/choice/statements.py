@@ -238,15 +238,15 @@ class Statements:
         choice is possible. A word for declining (拒绝) that is itself an option is ignored.
         """
         told = "".join(SENTENCE_OF.findall(told)[:DECLINING])
-        for form in self._declining:
-            told = told.replace(form, " ")
+        if self._option_declines:
+            told = MENTION.sub(" ", self._marker.mark(told))
         return self._refuses(told, excuses=excuses)
 
     @cached_property
-    def _declining(self) -> list[str]:
-        """Returns the canonical forms of options that are themselves words for declining."""
-        written = (form for own in self._forms.values() for form in own)
-        return [form for form in map(self._language.canonical, written) if self._refuses(form)]
+    def _option_declines(self) -> bool:
+        """True if an option is itself a word for declining."""
+        written = (form for forms in self._forms.values() for form in forms)
+        return any(map(self._refuses, map(self._language.canonical, written)))
 
     def _refuses(self, told: str, *, excuses: bool = True) -> bool:
         known = self._language

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from ...errors import ModelError, UnknownName
 from ...records import ANSWER, CUT, ERROR, FILTER, REFUSAL, Json, Reply
+from ...row_files import names_of
 from ..endings import ended_by
 
 OUTCOMES = (ANSWER, REFUSAL, CUT, ERROR)
@@ -221,12 +222,18 @@ _OTHERS = {
 
 
 def _missing(what: str, data: Mapping[str, Json]) -> str:
-    """Returns a message that a column is missing, with the option to type if another is like it."""
+    """Returns a message that a column is missing, with the option to type if another is like it or
+    is not a field of ours.
+    """
     folded = {name.casefold(): name for name in data}
     columns = [folded[name] for name in (what, *_OTHERS.get(what, ())) if name in folded]
-    if not columns:
+    if columns:
+        return f"'{what}' is missing. Type: --column {what}={columns[0]}"
+    others = [name for name in data if name.casefold() not in OWN]
+    if not others or what != "text":
         return f"'{what}' is missing."
-    return f"'{what}' is missing. Type: --column {what}={columns[0]}"
+    columns_are = f"The columns are: {names_of(list(data))}."
+    return f"'{what}' is missing. {columns_are} Type for instance: --column {what}={others[-1]}"
 
 
 def _text(value: Json, name: str, where: str) -> str:
