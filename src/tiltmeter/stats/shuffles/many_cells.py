@@ -231,7 +231,7 @@ def _count(place: int, part: ObjectOutputs) -> _Counted | None:
     columns = [
         (name, part.values[a][code])
         for a, name in enumerate(part.names)
-        for code in np.flatnonzero(np.bincount(pooled[pooled[:, a] >= 0, a]))
+        for code in np.flatnonzero(np.bincount(pooled[pooled[:, a] >= 0, a])).tolist()
     ]
     return _Counted(place, groups, len(part.groups) == 2, cell, tuple(columns), part.shuffles)
 
