@@ -27,6 +27,7 @@ CASES = [
             "Ich lehne die Bewerbung ab, weil die Erfahrung fehlt.",
             "Absagen, da die Erfahrung fehlt.",
             "Ablehnen, passt nicht.",
+            "Antwort: ablehnen\nBegründung: Andere würde man eher einladen.",
         ],
     ),
     (
@@ -56,7 +57,11 @@ CASES = [
     (
         ("en", "invite", "reject", "Should Lukas be invited? Answer with 'invite' or 'reject'."),
         ["Lukas should not be rejected but invited.", "I invite Lukas to the interview."],
-        ["I would not invite Lukas, since the details are thin.", "I'd decline the application."],
+        [
+            "I would not invite Lukas, since the details are thin.",
+            "I'd decline the application.",
+            "Answer: reject\nReason: Others would rather be invited.",
+        ],
     ),
     (
         ("nl", "uitnodigen", "afwijzen", "Moet Fatima worden uitgenodigd voor een gesprek?"),

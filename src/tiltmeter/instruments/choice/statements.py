@@ -60,6 +60,7 @@ class Statements:
             if answered and not self._agrees(clauses[number + 1]):
                 stated[number] = []  # "Tea? No. Coffee."
         self._drop_heads(clauses, stated)
+        self._drop_reasons(clauses, stated)
         if sum(map(bool, stated)) < 2:  # nothing comes before or after it
             return [mention for mentions in stated for mention in mentions]
         last = max((number for number, mentions in enumerate(stated) if mentions), default=-1)
@@ -109,6 +110,18 @@ class Statements:
         if len(heads) > 1 and announced:
             for number in heads:
                 stated[number] = []
+
+    def _drop_reasons(self, clauses: Sequence[MarkedClause], stated: list[Stated]) -> None:
+        """Removes from `stated` the options that a reason names ("Reject. Reason: others would
+        rather be invited"), if an option is stated elsewhere.
+        """
+        reasons = [number for number, clause in enumerate(clauses) if self._gives_reason(clause)]
+        if sum(map(bool, stated)) > sum(bool(stated[number]) for number in reasons):
+            for number in reasons:
+                stated[number] = []
+
+    def _gives_reason(self, clause: MarkedClause) -> bool:
+        return bool(clause.lead) and self._language.has(clause.lead, "reasoning")
 
     def is_taken_back(self, clauses: Sequence[MarkedClause], every: Sequence[Stated]) -> bool:
         """True if a correction follows the last statement and an option is named after it: the
