@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ...records import CUT, ERROR, INVALID, REFUSAL
-from .. import MeasureSpec
+from .. import EVERY, MeasureSpec
 from ..source.keys import SentenceKeys
 
 REFUSED, UNANSWERED = "_refused", "_unanswered"  # end the names of the measures
@@ -18,8 +18,8 @@ NO_ANSWERS = (*NO_ANSWER, INVALID)
 KINDS = ("difference", "mean_difference")
 _VALUES = {REFUSED: (REFUSAL,), UNANSWERED: NO_ANSWER}
 _TEXTS = {
-    REFUSED: "share of answers that are refusals, at the level less at the baseline",
-    UNANSWERED: "share of prompts without an answer, at the level less at the baseline",
+    REFUSED: "share of answers that are refusals",
+    UNANSWERED: "share of prompts without an answer",
 }
 _SENTENCES = {
     REFUSED: SentenceKeys(
@@ -41,6 +41,10 @@ def derived_measure(spec: MeasureSpec, ending: str) -> MeasureSpec | None:
     """
     if not spec.headline or spec.contrast is None or spec.kind not in KINDS or spec.per != "labels":
         return None
+    level, baseline = (spec.contrast.get(end, "") for end in ("level", "baseline"))
+    more = "each other level" if level == EVERY else level
+    less = "each" if baseline == EVERY else baseline
+    compared = f", {more} less {less}" if level and baseline else ""
     return replace(
         spec,
         name=spec.name + ending,
@@ -51,7 +55,7 @@ def derived_measure(spec: MeasureSpec, ending: str) -> MeasureSpec | None:
         by=spec.by[:1],
         null=0.0,
         unit="share",
-        text=_TEXTS[ending],
+        text=f"{_TEXTS[ending]}{compared}",
         figure="forest",
         band=None,
         family="",
