@@ -121,7 +121,7 @@ def _measures(wishes: Wishes, question: str, groups: Collection[str]) -> Iterato
     filled = {
         "swap": _name(question),
         "question": _quote(question),
-        "cue": question,
+        "cue": question.replace(" (", ", ").removesuffix(")"),
     }
     yield from _with_direction(wishes, question, swap, filled, groups)
     if wishes.answers != 1:
@@ -140,7 +140,7 @@ def _with_direction(
         level = next(group for group in groups if group != baseline)
     about, against = _SUBJECTS[swap], "others" if level == "*" else level
     filled |= {"level": _quote(level), "baseline": _quote(baseline), "about": about}
-    filled["versus"] = f"{question}: {against} against {baseline}"
+    filled["versus"] = f"{against} against {baseline}"
     yield _fill("measures", **filled, turned=_turned(about))
     for number, listing in enumerate(wishes.lists, 1):
         yield _fill("listed", **filled, list=_quote(listing), number=number, listing=listing)
@@ -154,9 +154,7 @@ def _turned(about: str) -> str:
     """Returns the words about a version, about the other one."""
     if "{level}" not in about:
         return about.replace("name a", "leave out the")
-    return (
-        about.replace("{level}", "\0").replace("{baseline}", "{level}").replace("\0", "{baseline}")
-    )
+    return about.format(level="{baseline}", baseline="{level}")
 
 
 def _fill(part: str, /, **slots: str | int) -> str:
