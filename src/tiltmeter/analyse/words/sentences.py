@@ -187,7 +187,11 @@ def kinds_of_missing(spec: MeasureSpec, bounds: Estimate) -> dict[str, float]:
     up to the width of a share's bounds.
     """
     total = sum(bounds.outcomes.values())
-    uncounted = {v: n for v, n in bounds.outcomes.items() if v not in (*spec.values, *spec.among)}
+    uncounted = {
+        value: n
+        for value, n in bounds.outcomes.items()
+        if (value not in (*spec.values, *spec.among) if spec.among else value in spec.without)
+    }
     width = total * ((bounds.high or 0.0) - (bounds.low or 0.0))
     if not spec.contrast and not math.isclose(sum(uncounted.values()), width):
         return {}
