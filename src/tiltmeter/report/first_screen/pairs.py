@@ -82,17 +82,17 @@ def _place(levels: Mapping[str, str], aside: Collection[str]) -> Place:
 
 def _rows(
     store: Store, protocol: Protocol, pairs: Sequence[Mapping[str, CardOutput]]
-) -> dict[str, Mapping[str, str]]:
+) -> dict[str, dict[str, str]]:
     """Returns {output: the row of the design that asked for it}; {} for a row that has changed."""
     cards = {card.id: card for pair in pairs for card in pair.values()}
     wanted = {tuple(card.levels.items()) for card in cards.values()}
     names = next(iter(cards.values())).levels
-    cells: dict[Place, list[Mapping[str, str]]] = {}
+    cells: dict[Place, list[dict[str, str]]] = {}
     for cell in protocol.cells:
         place = tuple((name, cell.get(name, "")) for name in names)
         if place in wanted:
             cells.setdefault(place, []).append(cell)
-    rows: dict[str, Mapping[str, str]] = {}
+    rows: dict[str, dict[str, str]] = {}
     for key, card in cards.items():
         asked = outputs.one(store, key)
         alike = cells.get(tuple(card.levels.items()), ())
