@@ -156,7 +156,8 @@ def _fitting_pair(protocol: Protocol, lead: Verdict, cue: str, situation: str) -
         values = values if facts.above else others
         both = " or ".join(wording.title(protocol, facts.spec.attribute, one) for one in values)
         both = f"“{both}”"
-    return WantedPair(facts.spec.attribute, values, row.instrument, more, less, both)
+    among = tuple(facts.spec.among)
+    return WantedPair(facts.spec.attribute, values, row.instrument, more, less, both, among)
 
 
 def _levels(judged: Sequence[Verdict], lead: Verdict, cue: str) -> list[str]:
