@@ -52,16 +52,16 @@ STOPS = ".!?…。！？؟।॥۔｡"  # end a sentence, in any language
 _ALONE = lazy(f"[{UNSPACED}]")
 _NO_LETTERS = lazy(f"[^\\w{MARKS}]+|_+")
 _ACCENT = lazy("[\u0300-\u0345]")  # of Latin, Greek and Cyrillic letters
-_QUOTES = str.maketrans(dict.fromkeys("’ʼ‘′`´", "'"))
+_APOSTROPHE = lazy("[’ʼ‘′`´]")
 # Left out: what is written or not without changing a word (Arabic vowel signs and the stretched
 # line, Hebrew points, the dot that lower-casing İ leaves behind), and what cannot be seen (Unicode
 # 15's category Cf, variation selectors, the joiner that is a mark).
 _LEFT_OUT = lazy(
-    "[\u0640\u064b-\u0652\u0670\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
+    "[\u0307\u0640\u064b-\u0652\u0670\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
     "\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890-\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e"
     "\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000110bd\U000110cd"
     "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001-\U000e007f]"
-    "|(?<=i)\u0307"
+    "(?<!(?<!i)\u0307)"
 )
 _TURKISH = str.maketrans({"I": "ı", "İ": "i"})
 
@@ -91,7 +91,7 @@ def without_accents(word: str) -> str:
 
 def straight(text: str) -> str:
     """Straightens the apostrophes of a text."""
-    return text if text.isascii() and "`" not in text else text.translate(_QUOTES)
+    return text if text.isascii() and "`" not in text else _APOSTROPHE.sub("'", text)
 
 
 def key(text: str, turkish: bool = False) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property, lru_cache
 from itertools import permutations
 
@@ -24,7 +24,8 @@ from . import quotes
 from .identify import frequent_words
 from .letters import UNSPACED, WORD, fold, script, straight, without_accents
 from .pack import Pack, pack, strings
-from .patterns import lazy
+from .patterns import BEHIND, NEVER, WordPattern, lazy
+from .remembered import Remembered
 
 _TOKEN = lazy(f"[{UNSPACED}]|{WORD}(?:-{WORD})*|[^\\w\\s]|\n")
 _ASCII_TOKEN = lazy(r"[^\W_]+(?:-[^\W_]+)*|[^\w\s]|\n", re.A)  # the same, and quicker
@@ -46,10 +47,8 @@ GAP = 5  # words (characters in scripts without spaces) that … in a phrase sta
 DENYING = ("reject", "reject_after", "negation")
 # lists of a pack whose words stand in sentences of any kind
 _PASSING = ("she", "he", "third", "yes", "no", "filler", "reject", "join", "both", "neither")
-_TOKENS = 100_000  # that are kept with their words
 _WHOLE = 3  # letters of an ending that leave one letter of a word at least; shorter ones leave two
 PHRASE = 60  # characters of a text that may well come again
-NEVER = r"(?!)"  # a pattern that finds nothing
 _STEM, _TAIL = 4, 6  # letters of a verb's stem at least, and of what may follow it at most
 _STRUCK = lazy(r"~~[^~]*~~")
 # HTML that decorates, and the control tokens of chat templates that small models write out.
@@ -67,18 +66,13 @@ _FRAME_ROLES = {
 }
 
 
-class _TokenWords(dict[str, str]):
-    """A cache: {token: the token's word or mark in canonical text, or "" if left out}."""
-
-    def __missing__(self, token: str) -> str:
-        word = _MARKS.get(token, token)
-        if len(self) > _TOKENS:
-            self.clear()
-        self[token] = word = word if word[0].isalnum() or word in ".?,:/" else ""
-        return word
+def _mark_or_word(token: str) -> str:
+    """Returns a token's word or mark in canonical text; "" if it is left out."""
+    word = _MARKS.get(token, token)
+    return word if word[0].isalnum() or word in ".?,:/" else ""
 
 
-_word_of = _TokenWords().__getitem__
+_word_of = Remembered(_mark_or_word).__getitem__
 
 
 class Language:
@@ -99,8 +93,8 @@ class Language:
         self._contractions = [
             (short.removeprefix("-"), _ending(short), full) for short, full in pairs
         ]
-        self._roles: dict[str, re.Pattern[str]] = {}
-        self._sought: dict[tuple[str, ...], Callable[[str], re.Match[str] | None]] = {}
+        self._roles: dict[str, WordPattern] = {}
+        self._sought: dict[tuple[str, ...], WordPattern] = {}
         self.persons = [
             [self.canonical(word).strip() for word in strings(words)]
             for name, words in known.people.items()
@@ -154,7 +148,7 @@ class Language:
         barred = barred.replace(_ANY_LETTERS, r"\S*") or NEVER
         return rf"(?: (?!(?:{barred})(?= ))[^@~.?:/ ]\S*)"
 
-    def any_of(self, phrases: Iterable[str]) -> re.Pattern[str]:
+    def any_of(self, phrases: Iterable[str]) -> WordPattern:
         """Makes a pattern that matches the longest of the phrases, as whole words; nothing if there
         are none. Phrases are grouped by first letter, which excludes most positions fast.
         """
@@ -164,9 +158,9 @@ class Language:
             begun.setdefault(phrase[:1] if phrase[:1].isalnum() else "", []).append(phrase[1:])
         wild = [phrase for phrase in patterns if not phrase[:1].isalnum()]
         parts = [f"{first}(?:{'|'.join(rest)})" for first, rest in begun.items() if first]
-        return lazy(f"(?<= )(?:{'|'.join((*parts, *wild))})(?= )" if patterns else NEVER)
+        return WordPattern(f"{BEHIND}(?:{'|'.join((*parts, *wild))})(?= )" if patterns else NEVER)
 
-    def any_mention(self, phrases: Iterable[str]) -> re.Pattern[str]:
+    def any_mention(self, phrases: Iterable[str]) -> WordPattern:
         """Makes a pattern as `any_of` does; but in scripts without spaces a phrase does not match
         if its end begins another phrase: 答えはいいえ has いいえ and not はい.
         """
@@ -177,9 +171,9 @@ class Language:
         pattern = "|".join(
             f"{re.escape(text)}{_unless(text, longest_first)}" for text in longest_first
         )
-        return lazy(f"(?<= )(?:{pattern})(?= )" if pattern else NEVER)
+        return WordPattern(f"{BEHIND}(?:{pattern})(?= )" if pattern else NEVER)
 
-    def role(self, name: str) -> re.Pattern[str]:
+    def role(self, name: str) -> WordPattern:
         """Returns the pattern for the phrases of one list (role) of the pack, frames included."""
         if name not in self._roles:
             words = (*self.pack.list_of(name), *self._frames(name))
@@ -190,8 +184,7 @@ class Language:
     def is_one_of(self, word: str, name: str) -> bool:
         """True if a word equals one phrase of the list `name`."""
         text = self.canonical(word)
-        match = self.role(name).match(text, 1)
-        return match is not None and match.end() == len(text) - 1
+        return self.role(name).begins(text) == len(text) - 1
 
     def ending(self, sentence: str) -> str:
         """Returns the end of a sentence if it does not change the meaning (です), or ""."""
@@ -264,7 +257,13 @@ class Language:
             if participle.startswith(prefix) and participle.endswith("en"):  # the infinitive
                 core = participle.removeprefix(prefix).removesuffix("en")
                 past = f"{start}{changed.get(core, core)}"
-                yield from (f"{past}t", f"{past}en", f"{prefix}zu{core}en", f"{prefix}{core}ung")
+                yield from (
+                    f"{past}t",
+                    f"{past}d",
+                    f"{past}en",
+                    f"{prefix}zu{core}en",
+                    f"{prefix}{core}ung",
+                )
             if participle.startswith(start) and participle.endswith(("t", "en")):
                 stem = participle.removeprefix(start).removesuffix("t").removesuffix("en")
                 stem = stems.get(stem, stem)
@@ -273,18 +272,22 @@ class Language:
 
     def has(self, text: str, *roles: str) -> bool:
         """True if a canonical text contains a phrase of one of the roles."""
+        return self.any_role(*roles).search(text) is not None
+
+    def any_role(self, *roles: str) -> WordPattern:
+        """Returns the pattern for the phrases of several roles."""
         if roles not in self._sought:
-            patterns = [self.role(role).pattern.replace("(?<= )", "", 1) for role in roles]
-            combined = "|".join(pattern for pattern in patterns if pattern != NEVER)
-            self._sought[roles] = re.compile(f" (?:{combined})" if combined else NEVER).search
-        return self._sought[roles](text) is not None
+            words = [self.role(role) for role in roles]
+            several = len(roles) > 1
+            self._sought[roles] = WordPattern(*(w.pattern for w in words)) if several else words[0]
+        return self._sought[roles]
 
     def foreign(self, canonical: str) -> bool:
         """True if a text is in another language, to judge by its script or frequent words."""
         if self.scripts and not (canonical.isascii() and "LATIN" in self.scripts):
-            letters = Counter(script(c) for c in canonical if c.isalpha())
-            elsewhere = sum(n for script, n in letters.items() if script not in self.scripts)
-            if elsewhere * 2 > letters.total():
+            letters = {c: number for c, number in Counter(canonical).items() if c.isalpha()}
+            elsewhere = sum(n for c, n in letters.items() if script(c) not in self.scripts)
+            if elsewhere * 2 > sum(letters.values()):
                 return True
         words = [word for word in canonical.split() if word[0].isalpha()]
         frequent = sum(word in self.frequent for word in words)

@@ -21,7 +21,7 @@ from functools import cache
 from ..records import Json
 from .letters import MARKS, fold, script, straight
 from .pack import Pack, pack, shipped, strings
-from .patterns import lazy
+from .patterns import NEVER, lazy
 from .phrases import DENYING, Language, language
 
 _BEFORE = " \t\r\n'\"“”«»「『*_#>-—([‘„¡¿"  # may stand before the first word
@@ -30,7 +30,7 @@ _SENTENCES = 3  # at the beginning of an answer: an apology, a reason, and what 
 _SENTENCE_END = lazy(r"(?<=[.!?؟।。！？])\s*|\n")
 _CHARACTER = f"[\\w{MARKS}]"
 LOOSE = "~"  # begins a line that counts where an answer names nothing
-_NEVER = lazy(r"(?!)")
+_NEVER = lazy(NEVER)
 _SHORT = 12  # words and marks (characters without spaces) of an answer that a conclusion announces
 _SENTENCE = lazy(r"[^.?]+[.?]*")  # of canonical text
 _STEM, _GROWN = 4, 3  # letters that two forms of a word have in common, and that each may have more
@@ -96,8 +96,8 @@ def _declines_asked(start: str, code: str, prompt: str) -> bool:
             return False
         goes_into = shares_word(said, asked, known) or known.has(said, "doing")
         if (goes_into and _cannot(said, code)) or _denies_verb(said, asked, known):
-            concedes = known.role("subordinate").match(said, 1) or known.role("contrast").match(
-                f" {after.strip()} ", 1
+            concedes = known.role("subordinate").begins(said) or known.role("contrast").begins(
+                f" {after.strip()} "
             )
             return not (concedes or _goes_on(said, known))
     return False
@@ -191,7 +191,7 @@ def _concludes(known: Language, told: str, prompt: str) -> bool:
     forced = [*known.role("forced").finditer(told)]
     if forced and prompt:
         rest = told[forced[-1].end() :].strip(" .?,:")
-        answers = (known.role(word).match(f" {rest} ", 1) for word in ("yes", "no"))
+        answers = (known.role(word).begins(f" {rest} ") for word in ("yes", "no"))
         if not known.has(f" {rest} ", "decline") and any(answers):
             return True
         size = 2 if known.data.get("unspaced") else 1
@@ -247,7 +247,8 @@ def _languages(text: str, code: str) -> tuple[str, ...]:
     """
     if code:
         known = pack(code)
-        return ("en",) if known.code == "en" or not known.words else ("en", known.code)
+        has_words = known.words or known.refusals
+        return ("en", known.code) if known.code != "en" and has_words else ("en",)
     scripts = {script(letter) for letter in text[:_BEGINNING] if letter.isalpha()}
     return tuple(known for known in shipped() if scripts & _scripts(known))
 
@@ -280,7 +281,7 @@ def _beginning(code: str) -> re.Pattern[str]:
 @cache
 def _greeting(code: str) -> re.Pattern[str]:
     """Makes a pattern for a letter's opening words, from the pack's list of greetings."""
-    return lazy("|".join(map(re.escape, _table(code, "greetings"))) or "(?!)")
+    return lazy("|".join(map(re.escape, _table(code, "greetings"))) or NEVER)
 
 
 @cache

@@ -19,6 +19,7 @@ from tiltmeter.instruments.picks import units
 from tiltmeter.instruments.picks.picks import Picks
 from tiltmeter.instruments.picks.wordlist import key
 from tiltmeter.languages import identify as language_id
+from tiltmeter.languages.remembered import Remembered
 from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.protocol.reading.load import load
 from tiltmeter.records import Label
@@ -288,14 +289,14 @@ def test_a_number_whose_mark_ends_its_line() -> None:
 
 
 def test_what_was_found_of_short_texts_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(units, "REMEMBERED", 2)
+    monkeypatch.setattr(Remembered, "FULL", 2)
     looked = []
 
     def find(text: str) -> int:
         looked.append(text)
         return len(text)
 
-    found, long = units.Remembered(find), "x" * (units.LINE + 1)
+    found, long = Remembered(find, units.LINE), "x" * (units.LINE + 1)
     assert [found[text] for text in ("a", "bb", "a", long, long, "bb")] == [1, 2, 1, 61, 61, 2]
     assert looked == ["a", "bb", long, long] and set(found) == {"a", "bb"}
     assert found["ccc"] == 3 and set(found) == {"ccc"}

@@ -16,6 +16,7 @@ import tiltmeter
 from tiltmeter import api
 from tiltmeter.cli import main
 from tiltmeter.errors import ModelError, TiltmeterError, UsageError
+from tiltmeter.models.existing.given import rows_of
 from tiltmeter.models.existing.readers import read_lines
 from tiltmeter.row_files.logs.reader import read_log
 
@@ -84,6 +85,35 @@ def test_columns_are_called_otherwise(protocol: tiltmeter.Protocol, tmp_path: Pa
     assert len(run.outputs) == 36
     with pytest.raises(ModelError, match=r"No column 'respnse'\. Did you mean 'response'"):
         list(read_lines(path, columns={"text": "respnse"}))
+
+
+@pytest.mark.parametrize("outcome", ["", ",outcome"])
+def test_an_empty_cell_is_an_empty_answer(
+    outcome: str, protocol: tiltmeter.Protocol, tmp_path: Path
+) -> None:
+    """The first of 36 answers: counted as without a label, or as the error that its outcome says."""
+    path = tmp_path / "a.csv"
+    lines = [f"{row['prompt']},{row['text']}{',' * bool(outcome)}" for row in rows(protocol)]
+    lines[0] = f"{rows(protocol)[0]['prompt']},{outcome and ',error'}"
+    path.write_text("\n".join((f"Prompt,Antwort{outcome}", *lines)), "utf-8")
+    with pytest.raises(ModelError, match=r"Antwort\. Type for instance: --column text="):
+        list(read_lines(path))
+    columns = {"text": "Antwort", "prompt": "Prompt"}
+    run = tiltmeter.run(protocol, f"file:{path}", tmp_path / "run", columns=columns, **SMALL)
+    assert len(run.outputs) == 36 and run.notes == []
+    counted = run.outputs.filter(pl.col("outcome") == ("error" if outcome else "answer"))
+    assert len(counted) == (1 if outcome else 36)
+
+
+def test_an_empty_cell_of_a_frame_or_of_parquet_is_an_empty_answer(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"prompt": ["a", "b"], "text": ["yes", None], "model": [None, "m"]})
+    frame.write_parquet(tmp_path / "a.parquet")
+    read = [(line.prompt, line.reply.text) for line in read_lines(tmp_path / "a.parquet")]
+    assert read == [("a", "yes"), ("b", "")]
+    assert rows_of(frame) == [
+        {"prompt": "a", "text": "yes"},
+        {"prompt": "b", "text": "", "model": "m"},
+    ]
 
 
 def test_by_factors(protocol: tiltmeter.Protocol, tmp_path: Path) -> None:

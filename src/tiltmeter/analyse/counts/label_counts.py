@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import polars as pl
 
@@ -13,14 +13,15 @@ from ... import registry
 from ...protocol import Protocol
 from ...protocol.design.cue_words import lineup_column
 from ...store import Store
+from ...store.database import State
 from ...store.queries import label_sets, trials
-from ...store.queries.label_sets import OutputLabels
+from .stored_labels import MOST_KEPT, NAMES, PIECE, by_columns, stored_labels
 
-PIECE = 10_000  # outputs whose labels are read and summed at a time
 _KEY = ("annotator", "place", "attribute", "value")
-_LISTS = ("annotator", "attribute", "value")
-_SETS = {"n": pl.Int64, **dict.fromkeys(_LISTS, pl.String), "weight": pl.Float64}
 _WHOSE = ("n", "annotator")
+RUNS_KEPT = 4  # whose outputs' designs stay in memory
+# Of this process, by a run's file, what of it is read and what of its trials: its state then.
+_KEPT: dict[object, tuple[State, tuple[pl.DataFrame, pl.DataFrame]]] = {}
 Columns: TypeAlias = dict[tuple[str, ...], dict[str, str]]
 
 
@@ -36,10 +37,9 @@ def count_labels(store: Store, protocol: Protocol, factors: Sequence[str] = ()) 
     names = tuple(dict.fromkeys((*names, *cue_columns(protocol))))
     state = store.state()
     cells, places = read_cells(store, names, protocol)
-    words = _Words(store)
-    sets = (label_sets.by_output(store), label_sets.weighted(store))
-    sums = _sum_parts([part for rows in sets for part in _sums(rows, places, words)])
-    sums = sums.with_columns(words.texts.gather(sums[name]).alias(name) for name in _LISTS)
+    labels = stored_labels(store)
+    sums = _sum_parts(list(_sums(labels.pieces, places)))
+    sums = sums.with_columns(labels.texts.gather(sums[name]).alias(name) for name in NAMES)
     sums = sums.with_columns(subject=cells["subject"].gather(sums["place"])).sort("subject", *_KEY)
     counted = pl.concat([sums.drop("subject", "place"), cells[sums["place"]]], how="horizontal")
     whose = counted.drop_nulls("subject").group_by("subject", "mode", "annotator")
@@ -49,36 +49,11 @@ def count_labels(store: Store, protocol: Protocol, factors: Sequence[str] = ()) 
     )
 
 
-class _Words:
-    """The distinct words (names and values of labels) of a run, sorted. texts: all words; places:
-    the index in texts of the word with each integer of the database, else null.
-    """
-
-    def __init__(self, store: Store) -> None:
-        texts = {number: str(text) for number, text in store.words().items() if number is not None}
-        ordered = sorted(texts, key=texts.__getitem__)
-        self.texts = pl.Series([texts[number] for number in ordered], dtype=pl.String)
-        places: list[int | None] = [None] * (max(texts, default=0) + 1)
-        for place, number in enumerate(ordered):
-            places[number] = place
-        self.places = pl.Series(places, dtype=pl.Int32)
-
-
-def _sums(
-    rows: Iterator[OutputLabels], places: pl.DataFrame, words: _Words
-) -> Iterator[pl.DataFrame]:
-    """Yields sums of weights and of outputs by indices of words, for PIECE labelled outputs at a
-    time; yields at least one frame, which may be empty.
-    """
-    integers = pl.col(_LISTS).str.json_decode(pl.List(pl.Int64))
+def _sums(pieces: Iterable[pl.DataFrame], places: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Yields sums of weights and of outputs by indices of words, for each piece of the labels."""
     last: tuple[int | None, int | None] = (None, None)
-    while True:
-        piece = list(islice(rows, PIECE))
-        sets = by_columns(_SETS, piece)
-        sets = sets.join(take_near(places, sets["n"]), on="n", maintain_order="left")
-        labels = sets.with_columns(integers).explode(_LISTS)
-        labels = labels.with_columns(words.places.gather(labels[n]).alias(n) for n in _LISTS)
-        labels = labels.sort("n", *_LISTS)
+    for piece in pieces:
+        labels = piece.join(take_near(places, piece["n"]), on="n", maintain_order="left")
         before = (
             pl.col(name).shift(fill_value=one) for name, one in zip(_WHOSE, last, strict=True)
         )
@@ -86,9 +61,7 @@ def _sums(
             pl.col(name).ne_missing(one) for name, one in zip(_WHOSE, before, strict=True)
         )
         yield _sum_parts([labels.select(*_KEY, "weight", outputs=is_first.cast(pl.Int64))])
-        if len(piece) < PIECE:
-            return
-        last = labels.select(_WHOSE).row(-1)
+        last = labels.select(_WHOSE).row(-1) if len(labels) else last
 
 
 def take_near(places: pl.DataFrame, outputs: pl.Series) -> pl.DataFrame:
@@ -125,14 +98,10 @@ def read_cells(
     """
     columns, by_text = ({}, False) if protocol is None else _columns_by_place(protocol, names)
     order = [] if protocol is None else _factors(protocol)
-    designs: dict[tuple[int, ...], int] = {}
-    asked = ("subject", "mode", "factors", "prompt")[: 4 if by_text else 3]
-    outputs = pl.concat(_numbered(trials.iter_designs(store, asked), designs))
-    texts = trials.design_texts(store, asked, list(designs))
-    different = by_columns(dict.fromkeys(asked, pl.String), texts).with_row_index("design")
+    outputs, different = _designs(store, ("subject", "mode", "factors", "prompt")[: 3 + by_text])
     places: dict[tuple[str, ...], int] = {}
     numbered = []
-    for number, subject, mode, factors, *prompt in different.sort(asked).iter_rows():
+    for number, subject, mode, factors, *prompt in different.iter_rows():
         levels = json.loads(factors)
         if columns:
             levels |= columns.get((*(levels.get(name, "") for name in order), *prompt), {})
@@ -175,6 +144,25 @@ def _factors(protocol: Protocol) -> list[str]:
     return sorted({*protocol.factors, protocol.item})
 
 
+def _designs(store: Store, asked: tuple[str, ...]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Returns two frames: the outputs, each with the number of its `design`; and the designs with
+    their texts, sorted by these. Cached until the run changes, if its outputs are few.
+    """
+    key, state = (store.path, store.part, asked), store.state()
+    cached = _KEPT.get(key)
+    if cached and cached[0] == state:
+        return cached[1]
+    designs: dict[tuple[int, ...], int] = {}
+    outputs = pl.concat(_numbered(trials.iter_designs(store, asked), designs))
+    texts = trials.design_texts(store, asked, list(designs))
+    different = by_columns(dict.fromkeys(asked, pl.String), texts).with_row_index("design")
+    result = outputs, different.sort(asked)
+    if outputs.height <= MOST_KEPT:
+        _KEPT.pop(key if key in _KEPT or len(_KEPT) < RUNS_KEPT else next(iter(_KEPT)), None)
+        _KEPT[key] = state, result
+    return result
+
+
 def _numbered(
     rows: Iterator[tuple[int, ...]], designs: dict[tuple[int, ...], int]
 ) -> Iterator[pl.DataFrame]:
@@ -191,12 +179,6 @@ def _numbered(
         )
         if len(piece) < PIECE:
             return
-
-
-def by_columns(schema: Mapping[str, Any], rows: Sequence[Sequence[Any]]) -> pl.DataFrame:
-    """Builds a frame from rows; passes them as columns, which polars reads much faster."""
-    columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
-    return pl.DataFrame(dict(zip(schema, columns, strict=True)), schema)
 
 
 def with_derived(

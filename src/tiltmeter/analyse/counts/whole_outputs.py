@@ -10,12 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache, partial
-from itertools import chain, count, groupby
-from operator import itemgetter
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from ...instruments.images import taxonomy
 from ...protocol import FEW_OUTPUTS, MeasureSpec, Protocol
@@ -23,8 +22,8 @@ from ...stats.results import join_notes
 from ...stats.shuffles.permutation import Permuted
 from ...stats.shuffles.shuffling import KeptDraws, Shuffles
 from ...store import Store
-from ...store.queries import label_sets
 from ...store.queries.trials import iter_numbered
+from .stored_labels import stored_labels
 from .value_counts import OutputGroup, Values, count_with_value, values_seen
 
 Stratum = tuple[str, str, str]  # subject, annotator, mode
@@ -83,20 +82,21 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
         for number, subject, mode, factors in iter_numbered(store)
     }
     outputs_of: dict[Stratum, dict[int, LabelledOutput]] = {}
-    words = store.words()
-    places = cache(partial(_places_by_annotator, words))
-    for number, annotators, attributes, values, _ in chain(
-        label_sets.by_output(store), label_sets.weighted(store)
-    ):
-        subject, mode, factors = trials[number]
-        texts = [words[one] for one in json.loads(values)]
-        for annotator, places_of in places(annotators, attributes):
-            outputs = outputs_of.setdefault((subject, annotator, mode), {})
+    labels = stored_labels(store)
+    texts = labels.texts.to_list()
+    for piece in labels.pieces:
+        attributes, values = (
+            [texts[index] for index in piece[name].to_list()] for name in ("attribute", "value")
+        )
+        sets = piece.with_row_index("row").group_by("n", "annotator", maintain_order=True)
+        first = sets.agg(pl.col("row").first(), pl.len())
+        for number, annotator, row, length in first.iter_rows():
+            subject, mode, factors = trials[number]
+            outputs = outputs_of.setdefault((subject, texts[annotator], mode), {})
             if number not in outputs:
                 outputs[number] = LabelledOutput(factors, {})
-            values_of = outputs[number].values
-            for attribute, place in places_of:
-                values_of[attribute] = max(values_of.get(attribute, ""), texts[place])
+            rows = slice(row, row + length)  # sorted by value
+            outputs[number].values.update(zip(attributes[rows], values[rows], strict=True))
     aside = {name for name, mode in protocol.modes.items() if mode.for_discovery}
     asked = {
         tuple(factors.items()): factors for _, mode, factors in trials.values() if mode not in aside
@@ -112,18 +112,6 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
         lists,
         chosen_on,
     )
-
-
-def _places_by_annotator(
-    words: Mapping[int | None, str], annotators: str, attributes: str
-) -> list[tuple[str, list[tuple[str, int]]]]:
-    """Decodes two JSON arrays of words' numbers into [(annotator, [(attribute, index)])]."""
-    lists = [[words[one] for one in json.loads(text)] for text in (annotators, attributes)]
-    triples = zip(*lists, count(), strict=False)
-    return [
-        (annotator, [(attribute, place) for _, attribute, place in group])
-        for annotator, group in groupby(sorted(triples), itemgetter(0))
-    ]
 
 
 def _artefact(store: Store, kind: str, annotator: str) -> str:

@@ -6,11 +6,10 @@ its output. An output shared by several items (`counts/shared_items.py`) counts 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -20,17 +19,26 @@ from ... import registry
 from ...protocol import Protocol, Variant
 from ...protocol.design.tables import SEVERAL
 from ...store import Store
-from ...store.queries import labels
+from ...store.packing import id_number
+from ...store.queries import outputs
 from ..claims.output_query import OutputQuery
 from ..counts import shared_items
-from ..counts.label_counts import PIECE, by_columns, read_cells, take_near, with_derived
+from ..counts.label_counts import read_cells, with_derived
+from ..counts.stored_labels import stored_labels
 from ..measures.numeric_labels import number
 from .measure_run import factor_names, kept_rows
 
 Key = tuple[str, str, str]  # annotator, attribute, variant
 Criteria = tuple[str, tuple[str, ...], tuple[str, ...], bool]  # what a query asks of a label
 Mask = NDArray[np.bool_]
-_LISTS = {"attribute": pl.String, "value": pl.String, "weight": pl.Float64}
+_LABELS = {
+    "n": pl.Int64,
+    "attribute": pl.String,
+    "value": pl.String,
+    "weight": pl.Float64,
+    "cell": pl.Int64,
+    "number": pl.UInt32,
+}
 
 
 class AlikeLabels(NamedTuple):
@@ -48,8 +56,8 @@ class LabelRows:
     factors. The many queries of one report have few different criteria, each used in a few places:
     so labels are selected once per set of criteria, and the counts per place are added up.
 
-    frame: output, its number, attribute, value, weight, and the cell of the design; cells: the
-    places of each `cell`; a cell that several items share has several places.
+    frame: output (`n`, the integer of its id), its number, attribute, value, weight, and the cell
+    of the design; cells: the places of each `cell`; a cell that several items share has several.
     """
 
     def __init__(self, frame: pl.DataFrame, cells: pl.DataFrame) -> None:
@@ -144,10 +152,11 @@ class LabelRows:
     def _numbers(self) -> NDArray[np.uint32]:
         return self.frame["number"].to_numpy().astype(np.uint32)
 
-    def sort_some(self, some: Collection[str]) -> NDArray[np.intp]:
-        """Returns the indices of some outputs' rows, sorted by output, likeliest label first."""
-        rows = self.frame.with_row_index("row").filter(pl.col("output").is_in(list(some)))
-        ordered = rows.sort("output", "weight", descending=[False, True], maintain_order=True)
+    def sort_some(self, some: Mapping[int, str]) -> NDArray[np.intp]:
+        """Returns the indices of some outputs' rows, sorted by id, likeliest label first."""
+        rows = self.frame.with_row_index("row").filter(pl.col("n").is_in(list(some)))
+        rows = rows.with_columns(id=pl.col("n").replace_strict(some, return_dtype=pl.String))
+        ordered = rows.sort("id", "weight", descending=[False, True], maintain_order=True)
         return ordered["row"].to_numpy().astype(np.intp)
 
 
@@ -175,27 +184,29 @@ class SomeLabels(NamedTuple):
 
 @dataclass
 class Counted:
-    """The outputs behind the queries of a run. Reads labels once per (annotator, attribute)."""
+    """The outputs behind the queries of a run, whose labels are read once for all queries."""
 
     store: Store
     protocol: Protocol
     _rows: dict[Key, LabelRows] = field(default_factory=dict)
     _some: dict[tuple[Key, Criteria], SomeLabels] = field(default_factory=dict)
     _shown: dict[object, Shown] = field(default_factory=dict)
-    _all: dict[str, pl.DataFrame] = field(default_factory=dict)
 
     def labels(self, query: OutputQuery) -> pl.DataFrame:
-        """Returns the denominator's labels: output, subject, factors, attribute, value, weight."""
+        """Returns the denominator's labels: n, subject, factors, attribute, value, weight."""
         return self._read_rows(query).select(query, self._places(query))
+
+    def numbers(self, query: OutputQuery) -> list[int]:
+        """Returns the sorted integers of the ids of the outputs that a query counts."""
+        return self.labels(query)["n"].unique().sort().to_list()
 
     def outputs(self, query: OutputQuery) -> list[str]:
         """Returns the sorted ids of the outputs that a query counts."""
-        return self.labels(query)["output"].unique().sort().to_list()
+        return sorted(map(self._ids.__getitem__, self.numbers(query)))
 
-    def hits(self, query: OutputQuery) -> list[str]:
-        """Returns the sorted ids of the outputs that have a label among the query's hits."""
-        hit_labels = self.labels(query).filter(pl.col("value").is_in(list(query.values)))
-        return hit_labels["output"].unique().sort().to_list()
+    @cached_property
+    def _ids(self) -> dict[int, str]:
+        return {id_number(one): one for one in outputs.ids(self.store)}
 
     def shown(self, query: OutputQuery, some: Collection[str]) -> Shown:
         """Returns the number of counted outputs, and labels of those among `some`. Cached."""
@@ -222,13 +233,13 @@ class Counted:
         if query.counts in ("labels", "numbers"):
             return float(rows["weight"].sum())
         if query.counts == "outputs":
-            return float(rows.select("output", *factors).n_unique())
+            return float(rows.select("n", *factors).n_unique())
         if query.counts == "prompts":
             chosen = self.protocol.variants[query.variant]
             names = factor_names(self.protocol, chosen)
             return float(rows.select("subject", *names).n_unique())
-        cases = rows.group_by("subject", *factors, "attribute").agg(pl.col("output").n_unique())
-        return float(cases.filter(pl.col("output") > 1).height)
+        cases = rows.group_by("subject", *factors, "attribute").agg(pl.col("n").n_unique())
+        return float(cases.filter(pl.col("n") > 1).height)
 
     def _places(self, query: OutputQuery) -> Mask:
         """Marks places that a query counts; with `having`, items need a value in that column."""
@@ -248,15 +259,15 @@ class Counted:
         """Returns the labels of some outputs that meet a query's criteria, sorted by output."""
         key = (_key(query), criteria(query))
         if key not in self._some:
-            labels = self._read_rows(query)
-            sorted_rows = labels.sort_some(some)
+            labels, ids = self._read_rows(query), {id_number(one): one for one in some}
+            sorted_rows = labels.sort_some(ids)
             rows = sorted_rows[labels.alike(query).mask[sorted_rows]]
-            chosen = labels.frame.select("output", "value", "weight")
+            chosen = labels.frame.select("n", "value", "weight")
             # given an array, polars would import numpy.ma, which takes as long as all this
             rows_read = chosen[rows.tolist()].rows() if len(rows) else []
             texts = [
-                (output, f"{value}" if weight == 1 else f"{value} {weight:.2f}")
-                for output, value, weight in rows_read
+                (ids[n], f"{value}" if weight == 1 else f"{value} {weight:.2f}")
+                for n, value, weight in rows_read
             ]
             self._some[key] = SomeLabels(rows, texts)
         return self._some[key]
@@ -267,20 +278,20 @@ class Counted:
             self._rows[key] = self._read(*key)
         return self._rows[key]
 
-    def _stored(self, annotator: str, attributes: Sequence[str]) -> pl.DataFrame:
-        """Reads an annotator's labels of the attributes; () reads all, and caches them."""
-        if annotator in self._all:
-            frames = self._all[annotator]
-            is_wanted = pl.col("attribute").is_in(list(attributes))
-            return frames.filter(is_wanted) if attributes else frames
-        has_weights = annotator in labels.with_weights(self.store)
-        lists = _LISTS if has_weights else {n: _LISTS[n] for n in ("attribute", "value")}
-        rows = labels.of_annotator(self.store, annotator, list(lists), attributes)
-        added = {"annotator": pl.lit(annotator)} | ({} if has_weights else {"weight": pl.lit(1.0)})
-        frame = pl.concat(_pieces(rows, lists, self._cells[1])).with_columns(**added)
-        if not attributes:
-            self._all[annotator] = frame
-        return frame
+    @cached_property
+    def _all(self) -> dict[str, pl.DataFrame]:
+        """The labels of each annotator: n, number, cell, attribute, value, weight."""
+        labels, places = stored_labels(self.store), self._cells[1].rename({"place": "cell"})
+        return {
+            annotator: rows.join(places, on="n", how="left", maintain_order="left").with_columns(
+                pl.col("n").rle_id().alias("number"),
+                *(labels.texts.gather(rows[name]).alias(name) for name in ("attribute", "value")),
+            )
+            for annotator, rows in labels.by_annotator().items()
+        }
+
+    def _of_annotator(self, annotator: str) -> pl.DataFrame:
+        return self._all[annotator] if annotator in self._all else pl.DataFrame(schema=_LABELS)
 
     @cached_property
     def _cells(self) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -292,7 +303,9 @@ class Counted:
         chosen = self.protocol.variants[variant]
         sources = _sources(self.protocol, chosen, attribute) if attribute else ()
         cells, _ = self._cells
-        frame = self._stored(annotator, sources).with_columns(outputs=pl.lit(1, pl.Int64))
+        frame = self._of_annotator(annotator).with_columns(outputs=pl.lit(1, pl.Int64))
+        if attribute:
+            frame = frame.filter(pl.col("attribute").is_in(list(sources)))
         if "language" in cells.columns:
             frame = frame.with_columns(language=cells["language"].gather(frame["cell"]))
         attributes = (attribute, chosen.reads.get(attribute, attribute)) if attribute else ()
@@ -306,26 +319,6 @@ class Counted:
         spread = shared_items.spread_shared(selected, self.protocol)
         spread_rows = shared_items.keep_apart(spread, self.protocol)[0]
         return LabelRows(shared_items.read_as(frame, chosen.reads), spread_rows)
-
-
-def _pieces(
-    rows: Iterator[tuple[str, ...]], kinds: Mapping[str, Any], places: pl.DataFrame
-) -> Iterator[pl.DataFrame]:
-    """Yields labels as frames, in pieces, so that few Python objects exist at a time; yields at
-    least one. Adds each output's number and its `cell` (from `places`). kinds: the types of the
-    columns that rows hold as JSON arrays after the output.
-    """
-    columns, number = {"n": pl.Int64, **dict.fromkeys(("output", *kinds), pl.String)}, 0
-    lists = [pl.col(name).str.json_decode(pl.List(kind)) for name, kind in kinds.items()]
-    while True:
-        piece = by_columns(columns, list(islice(rows, PIECE)))
-        placed = take_near(places, piece["n"]).rename({"place": "cell"})
-        piece = piece.join(placed, on="n", maintain_order="left").drop("n")
-        numbered = piece.with_columns(lists).with_row_index("number", offset=number)
-        yield numbered.explode(list(kinds))
-        if len(piece) < PIECE:
-            return
-        number += len(piece)
 
 
 def _key(query: OutputQuery) -> Key:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+
+import polars as pl
 
 from ...instruments.images import taxonomy
 from ...protocol import EVERY, FEW_OUTPUTS, Protocol
+from ...records import HUMAN
 from ...store import Store
-from ...store.queries import label_counts, labels, trials
+from ...store.queries import labels, trials
+from ..counts.label_counts import read_cells
+from ..counts.stored_labels import StoredLabels, stored_labels
+
+Whose = tuple[str, str, str]  # subject, annotator, mode
 
 SHOWN = 5  # places that a warning names
 
@@ -36,32 +43,47 @@ def _whole_outputs(store: Store, protocol: Protocol) -> list[str]:
         return []
     item, aside = protocol.item, [n for n, mode in protocol.modes.items() if mode.for_discovery]
     cells = [(one[item], one[factor]) for one in trials.cells_outside(store, aside)]
-    with_value = label_counts.count_with_value(store, taxonomy.RESERVED)
-    without = label_counts.count_of_values(store, taxonomy.RESERVED)
-    none = label_counts.count_of_values(store, (taxonomy.NOT_APPLICABLE,)) if without else []
-    attributes = list(dict.fromkeys(one.attribute for one in none))
-    labelled = label_counts.count_of_attributes(store, attributes) if attributes else []
-    texts: list[str] = []
-    for whose in dict.fromkeys(one[:3] for one in (*with_value, *without)):
-        groups, absent, of = (
-            _sum_counts(rows, whose, (item, name))
-            for rows, name in ((with_value, factor), (none, ""), (labelled, ""))
+    conditions, places = read_cells(store, (item, factor))
+    stored = stored_labels(store)
+    rows = _machine_labels(stored).join(places, on="n", maintain_order="left")
+    is_empty = pl.col("value").is_in(stored.indices(taxonomy.RESERVED))
+    none = rows.filter(pl.col("value").is_in(stored.indices([taxonomy.NOT_APPLICABLE])))
+    of_same = rows.filter(pl.col("attribute").is_in(none["attribute"].unique().to_list()))
+    with_value, without, absent, labelled = (
+        _count_outputs(part, conditions, stored.texts, about)
+        for part, about in (
+            (rows.filter(~is_empty), factor),
+            (rows.filter(is_empty), factor),
+            (none, "attribute"),
+            (of_same, "attribute"),
         )
-        lines = _texts(dict.fromkeys(cells, 0) | groups, absent, of)
+    )
+    texts: list[str] = []
+    for whose in dict.fromkeys((*with_value, *without)):
+        groups = dict.fromkeys(cells, 0) | with_value[whose]
+        lines = _texts(groups, absent[whose], labelled[whose])
         texts += [f"{whose[0]}: {text}" for text in lines]
     return texts
 
 
-def _sum_counts(
-    counts: Sequence[label_counts.CellCount], whose: tuple[str, str, str], names: tuple[str, str]
-) -> Counter[tuple[str, str]]:
-    """Sums outputs by two factors (or factor, attribute). whose: subject, annotator, mode."""
-    sums: Counter[tuple[str, str]] = Counter()
-    for count in counts:
-        if count[:3] == whose:
-            item, factor = names
-            name = count.levels[factor] if factor else count.attribute
-            sums[count.levels[item], name] += count.outputs
+def _machine_labels(stored: StoredLabels) -> pl.DataFrame:
+    machines = (~stored.texts.str.starts_with(HUMAN)).arg_true().to_list()
+    return pl.concat([one.filter(pl.col("annotator").is_in(machines)) for one in stored.pieces])
+
+
+def _count_outputs(
+    rows: pl.DataFrame, conditions: pl.DataFrame, texts: pl.Series, about: str
+) -> defaultdict[Whose, Counter[tuple[str, str]]]:
+    """Counts the outputs that some labels are of, by item and a factor or "attribute"; sorted by
+    first output. conditions: those of each `place`; texts: the words that rows name by index.
+    """
+    keys = ["annotator", "place", *(["attribute"] if about == "attribute" else [])]
+    counted = rows.unique(["n", *keys]).group_by(keys).agg(pl.col("n").min(), outputs=pl.len())
+    sums: defaultdict[Whose, Counter[tuple[str, str]]] = defaultdict(Counter)
+    for annotator, place, *attribute, _, outputs in counted.sort("n", *keys).iter_rows():
+        subject, mode, item, level = conditions.row(place)
+        name = texts[attribute[0]] if attribute else level
+        sums[subject, texts[annotator], mode][item, name] += outputs
     return sums
 
 

@@ -32,7 +32,6 @@ from ...protocol.design.tables import SEVERAL, Row
 from ...records import HUMAN, OUTCOMES, VOTE
 from ...stages.steps import protocol_snapshot
 from ...store import Store
-from ...store.packing import id_number
 from ...store.queries import labels, outputs, trials
 from .labels import LabelColumns, coded, integers, read_part
 from .output_table import OutputTable
@@ -210,8 +209,7 @@ class Index:
         from ...analyse.whole_run.outputs_behind import Counted  # with scipy and polars
 
         for source in self.sources.values():
-            behind = Counted(source.store, source.protocol).outputs(query)
-            yield source.number, list(map(id_number, behind))
+            yield source.number, Counted(source.store, source.protocol).numbers(query)
 
     @cached_property
     def tied(self) -> tuple[str, ...]:

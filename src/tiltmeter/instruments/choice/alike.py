@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 from ...languages.identify import frequent_words
 from ...languages.letters import fold, straight, without_accents
-from ...languages.patterns import lazy
-from ...languages.phrases import NEVER, Language, language
+from ...languages.patterns import NEVER, lazy
+from ...languages.phrases import Language, language
+from ...languages.remembered import Remembered
 from ...records import Json
 from .mentions import Marker
 from .statements import ONE_SENTENCE
@@ -25,19 +26,18 @@ from .statements import ONE_SENTENCE
 RECURRING = 200  # characters; shorter answers are kept with their value
 STAND_IN = "qqqqq"
 _SHORTEST = 3  # letters of a word that is replaced
-_KEPT = 50_000  # words that are remembered
 _LETTERS = lazy(r"[^\W\d_]+")
 _WILD = lazy(r"([^\W\d_]*)\*([^\W\d_]*)")
 
 
-class Alike(dict[str, str]):
-    """A dictionary of words of canonical text: a word that some rule knows maps to itself, others
-    to a stand-in. read: returns the value that an answer's clauses state (Statements.value).
+class Alike:
+    """A reader that replaces the words that no rule knows. read: returns the value that an answer's
+    clauses state (Statements.value).
     """
 
     def __init__(self, known: Language, marker: Marker, read: Callable[[str, str], str]) -> None:
-        super().__init__()
         self._code, self._latin = known.pack.code, "LATIN" in known.scripts
+        self._word = Remembered(self._known_word).__getitem__
         self._named = {word for text in marker.meanings for word in text.split()}
         self._stem = lazy("|".join(marker.stems.values()) or NEVER)
         self._read, self._remembered = read, lru_cache(maxsize=8192)(read)
@@ -55,17 +55,15 @@ class Alike(dict[str, str]):
         """Replaces unknown words by stand-ins, unless the length would cross ONE_SENTENCE."""
         if not self._latin or not canonical.isascii():
             return canonical
-        text = " ".join(map(self.__getitem__, canonical.split(" ")))
+        text = " ".join(map(self._word, canonical.split(" ")))
         short, shorter = len(canonical) <= ONE_SENTENCE, len(text) <= ONE_SENTENCE
         return text if short == shorter else canonical
 
-    def __missing__(self, word: str) -> str:
-        if len(self) > _KEPT:
-            self.clear()
+    def _known_word(self, word: str) -> str:
+        """Returns a word of canonical text that some rule knows; for others a stand-in."""
         replaced = len(word) >= _SHORTEST and word.isalpha() and word not in self._named
         replaced = replaced and not self._stem.fullmatch(word)
-        self[word] = text = STAND_IN if replaced and not _words(self._code).has(word) else word
-        return text
+        return STAND_IN if replaced and not _words(self._code).has(word) else word
 
 
 class _KnownWords(NamedTuple):

@@ -231,10 +231,12 @@ class Blank:
     def _sentences(self, prompt: str) -> Sentences:
         """Returns a prompt's sentences with each option filled in; none if any is misread."""
         pieces = self._pieces(prompt)
+        if len(pieces) < 2:
+            return Sentences({}, (), ())
         asked = {part for text in (prompt, "".join(pieces)) for part in self._parts_of(text)}
         filled: dict[str, str] = {}
         around: set[tuple[str, str]] = set()
-        for option, written in self._forms.items() if len(pieces) > 1 else ():
+        for option, written in self._forms.items():
             for form in written:
                 new = [part for part in self._parts_of(form.join(pieces)) if part not in asked]
                 if not new or any(self._rules(part) not in (option, INVALID) for part in new):
@@ -283,6 +285,8 @@ class Blank:
         with a blank becomes a line of its own.
         """
         blank = _BLANK if _BLANK.search(prompt) else _ELLIPSIS
+        if not blank.search(prompt):
+            return []
         prompt = _BRACKET.sub(
             lambda found: "" if self._names(self._language.canonical(found[0])) else found[0],
             prompt,
@@ -290,7 +294,7 @@ class Blank:
         lines = QUOTED.sub(lambda found: _own_line(found, blank), prompt)
         sentences = _SENTENCES.findall(lines)
         # "Replace ___ by he or she" names the blank and has none
-        asking = [self._offers(sentence) and blank.search(sentence) for sentence in sentences]
+        asking = [blank.search(text) is not None and self._offers(text) for text in sentences]
         if any(asking) and len(blank.findall(lines)) > sum(map(bool, asking)):
             pairs = zip(sentences, asking, strict=True)
             lines = "".join(blank.sub("", text) if names else text for text, names in pairs)

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from ...languages import refusals
 from ...languages.letters import is_unspaced
 from ...languages.pack import pack, shipped
-from ...languages.patterns import lazy
+from ...languages.patterns import WordPattern, lazy
 from ...languages.phrases import DENYING, Language
 from ...records import OTHER_LANGUAGE
 from .mentions import MENTION, SENTENCE_OF, MarkedClause, Marker, values
@@ -71,7 +71,7 @@ class Decisions:
             if not self._marker.content(rest) and not clauses[0].question:
                 decided.add(True)
         denies = self._language.role("reject")
-        if clauses and clauses[0].alone and denies.match(clauses[0].text, 1):  # "Not at all."
+        if clauses and clauses[0].alone and denies.begins(clauses[0].text):  # "Not at all."
             decided |= {False} if self._only_denies(clauses[0]) else set()
         if len(clauses) == 1 and self._asked.is_elliptical(clauses[0].text):
             decided.add(not self._statements.denies(clauses[0]))
@@ -104,15 +104,20 @@ class Decisions:
         if whole:  # with its own negation
             return whole
         denied = self._denies(clause) != self._statements.is_groundless(clause, before)
-        if denied and self._is_bare_modal(clause.text):  # "Not advisable"
+        meant = self._meant(clause)
+        denies_before = before is not None and not clause.lead and self._only_denies(before)
+        if self._by_name and (denies_before or (denied and has(clause.text, *DENYING))):
+            meant |= self._named(clause)
+        if denied and not meant and self._is_bare_modal(clause.text):  # "Not advisable"
             return {False}
-        names = self._by_name and MENTION.search(clause.text)
+        names = self._by_name and (meant == {False} or MENTION.search(clause.text))
         if not names and self._asked.decides(clause, prompt, denied):
             return {not denied}
         if has(clause.text, "guess", "possible") or self._denied_twice(clause):
             return set()
-        meant = self._meant(clause)
-        if self._asked.asks_to_deny(prompt):  # "Should it be refused? I would grant it."
+        if not self._by_name and self._asked.asks_to_deny(
+            prompt
+        ):  # "Should it be refused? I would grant it."
             return {denied} if meant == {True} else set()
         return {each != denied for each in meant}
 
@@ -121,11 +126,16 @@ class Decisions:
         meanings = {
             meant for role, meant in _ROLES.items() if self._language.has(clause.text, role)
         }
-        if self._language.has(clause.text, "grounds") and self._yes_no and not self._passing:
-            numbers = [str(self._options.index(option)) for option in self._yes_no]
-            named = values(clause.text) | values(clause.text, "~")
-            meanings |= {not at for at, number in enumerate(numbers) if number in named}
-        return meanings
+        grounds = self._language.has(clause.text, "grounds") and not self._passing
+        return meanings | (self._named(clause) if grounds else set())
+
+    def _named(self, clause: MarkedClause) -> set[bool]:
+        """Returns a set: with True if a clause names the option that grants, with False if the
+        option that denies.
+        """
+        numbers = [str(self._options.index(option)) for option in self._yes_no or ()]
+        named = values(clause.text) | values(clause.text, "~")
+        return {not at for at, number in enumerate(numbers) if number in named}
 
     def _weighs(self, clause: MarkedClause) -> bool:
         """True if a clause calls a decision merely possible: "a refusal would be possible"."""
@@ -136,7 +146,7 @@ class Decisions:
     def _denied_twice(self, clause: MarkedClause) -> bool:
         """True if a clause has two negations, which may cancel each other ("nothing against")."""
         roles = map(self._language.role, DENYING)
-        spans = [match.span() for role in roles for match in role.finditer(clause.text)]
+        spans = [span for role in roles for span in role.spans(clause.text)]
         return bool(spans) and min(end for _, end in spans) <= max(start for start, _ in spans)
 
     def _only_denies(self, clause: MarkedClause) -> bool:
@@ -145,6 +155,7 @@ class Decisions:
         for role in DENYING:
             rest = self._language.role(role).sub(" ", rest)
         denies = self._statements.denies(clause) and not clause.question
+        denies = denies and not (self._by_name and MENTION.search(clause.text))
         return denies and len(self._marker.content(rest)) <= _LITTLE
 
     def _is_bare_modal(self, clause: str) -> bool:
@@ -158,7 +169,8 @@ class Decisions:
         """True if a clause is negated, or has an option that means no among other words."""
         assert self._yes_no is not None
         no = str(self._options.index(self._yes_no[1]))
-        within = no in values(clause.text) and bool(self._marker.content(clause.text))
+        within = not self._by_name and no in values(clause.text)
+        within = within and bool(self._marker.content(clause.text))
         return within or self._statements.denies(clause)
 
 
@@ -176,11 +188,11 @@ class Asked:
         self._language = language
         between = rf"(?: (?:{'|'.join(map(re.escape, _passing(language)))}))*"
         self._modal, self._permits = (
-            lazy(rf"{language.role(name).pattern}{between} (\S+)(?= )")
+            WordPattern(rf"{language.role(name).pattern}{between} (\S+)(?= )")
             for name in ("modal", "permits")
         )
         advise = language.role("advise").pattern
-        self._advice = lazy(rf"{advise}((?: \S+){{1,4}})(?= )")
+        self._advice = WordPattern(rf"{advise}((?: \S+){{1,4}})(?= )")
         object_of = language.role("objects").pattern
         self._begins = lazy(rf"^{between} (\S+)(?= (?:{object_of}|$))")
         self._asked = lru_cache(maxsize=1024)(self._asked_of)
@@ -224,9 +236,8 @@ class Asked:
         if data.get("infinitive_last"):
             names = ("modal", "permits") if denied else ("modal",)
             return words + (clause.split()[-_LAST:] if self._language.has(clause, *names) else [])
-        return (
-            words + self._modal.findall(clause) + (self._permits.findall(clause) if denied else [])
-        )
+        words += self._modal.findall(clause)
+        return [*words, *self._permits.findall(clause)] if denied else words
 
     def is_elliptical(self, clause: str) -> bool:
         """True if a clause is only a subject and a modal verb, perhaps negated ("I would not."), in

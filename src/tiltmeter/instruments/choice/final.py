@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from ...languages.letters import is_unspaced
 from ...languages.patterns import lazy
-from ...languages.phrases import DENYING, NEVER, Language
+from ...languages.phrases import DENYING, Language
 from ...languages.refusals import shares_word
 from .labels import LABELS
 from .mentions import MENTION, SENTENCE_OF, WORDLESS, Marker, values
@@ -39,8 +39,7 @@ class Final:
         self._language, self._marker = language, marker
         self._options, self._read = options, read
         self._places = [language.any_of(words) for words in language.places]
-        beside = [language.role(name).pattern for name in _BESIDE]
-        self._beside = lazy("|".join(name for name in beside if name != NEVER) or NEVER)
+        self._beside = language.any_role(*_BESIDE)
         labels = "|".join(re.escape(label) for run in LABELS for label in run)
         self._label = lazy(rf"(?<= )(?:{labels})(?= )")
         self._listed = lazy(rf"(?<= )({labels})(?: [.,:/])* @(\d+)(?= )")
@@ -106,7 +105,7 @@ class Final:
 
     def _conclusion(self, told: str, several: bool) -> str:
         """Returns the text after the last announcement of a conclusion, or ""."""
-        cuts = [match.span() for match in self._language.role("forced").finditer(told)]
+        cuts = self._language.role("forced").spans(told)
         cuts += [lead.span() for lead in _LEAD.finditer(told) if self._announces(lead[0])]
         start, end = max(cuts, default=(0, 0))
         before = f" {told[:start].strip()} "

@@ -117,8 +117,8 @@ def merge_forms(one: str, other: str) -> Iterator[str]:
 
 
 def is_part(found: re.Match[str]) -> bool:
-    """True if a match of Han characters adjoins a further Han character, as 父 does in 祖父."""
-    around = found.string[found.start() - 2 : found.start()] + found.string[found.end() :][:2]
+    """True if a match (WordPattern) of Han characters adjoins a further one, as 父 does in 祖父."""
+    around = found.string[found.start() - 1 : found.start()] + found.string[found.end() :][:2]
     return all(script(c) == "CJK" for c in found[0] if c != " ") and any(
         script(c) == "CJK" for c in around if c.isalpha()
     )

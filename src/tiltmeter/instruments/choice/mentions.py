@@ -8,16 +8,16 @@ rejected (not he).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import groupby, permutations
+from itertools import groupby
 from typing import NamedTuple
 
-from ...languages.patterns import lazy
-from ...languages.phrases import DENYING, NEVER, Language
+from ...languages.patterns import BEHIND, NEVER, WordPattern, lazy
+from ...languages.phrases import DENYING, Language
 from ...records import BOTH, NEITHER
 from .forms import Forms, is_part
-from .meanings import THIRD, meanings, verbs
+from .meanings import THIRD, meanings, opposite_marks, separated, verbs
 
 LEAD = 24  # characters that a word before a conclusion has at most
 _BARRING = ("aside", "decline", "considered")  # roles in whose clause no choice is stated
@@ -73,27 +73,29 @@ class Marker:
         self.meanings = meanings(forms, language)
         self.stems = verbs(forms, self.meanings, language)
         mention = language.any_mention((*self.meanings, *language.pack.list_of("blocked"))).pattern
-        stems = [rf"(?<= )(?:{stem})(?= )" for stem in self.stems.values()]
-        self._mention = lazy("|".join([mention, *stems]))
+        stems = (rf"{BEHIND}(?:{stem})(?= )" for stem in self.stems.values())
+        self._mention = WordPattern(mention, *stems)
         joints = [language.phrase(word) for word in language.pack.list_of("join")]
-        self._several = lazy(rf"(?<= ){_run(['/', ',', *joints], least=1)}(?= )")
+        self._several = WordPattern(rf"{BEHIND}{_run(['/', ',', *joints], least=1)}(?= )")
+        self._opposites = opposite_marks(forms, language)
+        self._separated = separated(forms, language)
         self._rejected = self._rejection(_run(["/", *joints]))
-        self._opposites = self._opposite_forms(forms)
         self._lists = bool(language.data.get("named"))
         listing = language.role("listing").pattern
         two = r"(?<= )@\S+(?:(?: \S+){0,2} @\S+)?(?= )"  # all options, in a breath or apart
-        self._listed = lazy(rf"{listing}(?: \S+)? {two}(?=.*@)|{two}(?: \S+)? {listing}(?=.*@)")
+        self._listed = WordPattern(
+            rf"{listing}(?: \S+)? {two}(?=.*@)", rf"{two}(?: \S+)? {listing}(?=.*@)"
+        )
         conceding = language.role("contrast").pattern
         self._conceded = lazy(rf"(?<=[.?]) @\S+ (?=,[^.?]*{conceding})")
-        self._article = lazy(rf"{language.role('articles').pattern} (?=@)")
+        self._article = WordPattern(rf"{language.role('articles').pattern} (?=@)")
         self._has_articles = bool(language.pack.list_of("articles"))
         grown = "|".join(map(re.escape, language.pack.list_of("particles")))
         # behind a quotation mark
-        self._particle = lazy(rf"(?<=@\d) (?:{grown})(?= )") if grown else None
-        idle = [language.role(name).pattern for name in ("filler", "conclusion")]
+        self._particle = lazy(rf" (?<=@\d )(?:{grown})(?= )") if grown else None
         concluding = language.pack.list_of("conclusion")[:1]
         self._concluding = language.canonical(concluding[0]).strip() if concluding else ""
-        self._idle = lazy("|".join(idle))
+        self._idle = language.any_role("filler", "conclusion")
         steps = (
             ("prefer", _keep_first, 2),
             ("prefer_last", _keep_last, 2),
@@ -103,26 +105,20 @@ class Marker:
         known = [(language.role(name), change, fewest) for name, change, fewest in steps]
         self._pairs = [step for step in known if step[0].pattern != NEVER]
         self._asked = lru_cache(maxsize=1024)(self._sentences)
-        self._marked = lru_cache(maxsize=64)(self._mark)  # several rules ask for it
+        # several rules ask for these
+        self.mark = lru_cache(maxsize=64)(self._mark)
+        self.clauses = lru_cache(maxsize=64)(self._clauses)
         self._cut = lru_cache(maxsize=4096)(self._parts)  # phrases recur in other answers
 
-    def _rejection(self, mentions: str) -> re.Pattern[str]:
-        """Makes a pattern for mentions before a negation, or up to five filler words after one."""
+    def _rejection(self, mentions: str) -> WordPattern:
+        """Makes patterns for mentions before a negation, or up to five filler words after one."""
         role = self._language.role
         before = rf"{role('reject').pattern}(?: {role('gap').pattern}){{0,5}} {mentions}(?= )"
-        comma = "" if self._yes_no else r"(?: ,(?!(?: \S+){1,2} @))?"  # "Yes, no doubt"
-        after = rf"(?<= ){mentions}{comma} {role('reject_after').pattern}"
-        return lazy(f"{role('reject_pair').pattern}|{before}|{after}")
-
-    def _opposite_forms(self, forms: Forms) -> list[tuple[int, int]]:
-        """Lists (option, the option that is its negation): "renew" and "not renew"."""
-        texts = [{self._language.canonical(form) for form in own} for own in forms.values()]
-        denials = [self._language.canonical(word) for word in self._language.pack.list_of("reject")]
-        return [
-            (one, other)
-            for one, other in permutations(range(len(texts)), 2)
-            if any(f"{no}{text.lstrip()}" in texts[other] for no in denials for text in texts[one])
-        ]
+        comma = (
+            "" if self._yes_no or self._opposites else r"(?: ,(?!(?: \S+){1,2} @))?"
+        )  # "Yes, no doubt"
+        after = rf"{BEHIND}{mentions}{comma} {role('reject_after').pattern}"
+        return WordPattern(role("reject_pair").pattern, before, after)
 
     def without(self, canonical: str, prompt: str) -> str:
         """Removes the prompt's sentences that name an option from an answer that repeats them."""
@@ -141,8 +137,8 @@ class Marker:
 
     def goes_on(self, text: str) -> bool:
         """True if a text begins with a word or mark that joins options: or, a slash, a comma."""
-        joint = self._language.role("join").match(self._language.canonical(text), 1)
-        return joint is not None or text.lstrip()[:1] in tuple("/|,，、")
+        joined = self._language.role("join").begins(self._language.canonical(text)) > 0
+        return joined or text.lstrip()[:1] in tuple("/|,，、")
 
     def _sentences(self, prompt: str) -> list[str]:
         """Lists the sentences of a prompt that name an option. A line of a list can be an answer,
@@ -173,12 +169,11 @@ class Marker:
         marked = self.mark(sentence)
         return len(self.content(marked)) < 2 and len(values(marked)) < 2
 
-    def mark(self, canonical: str) -> str:
-        """Marks the mentions of options in a text."""
-        return self._marked(canonical)
-
     def _mark(self, canonical: str) -> str:
+        """Marks the mentions of options in a text."""
         role = self._language.role
+        for separated_verb, verb in self._separated:
+            canonical = separated_verb.sub(rf"\1 {verb}", canonical)
         text = self._mention.sub(self._option_mark, canonical)
         text = self._article.sub("", text) if self._has_articles else text
         text = self._particle.sub("", text) if self._particle else text
@@ -188,11 +183,7 @@ class Marker:
                 text = pairs.sub(change, text)
         text = role("neither").sub(f"@{NEITHER}", text)
         if "@" in text:
-            text = self._rejected.sub(
-                lambda found: " ".join(re.findall(r"@\S+", found[0])).replace("@", "~"), text
-            )
-            for other, meant in self._opposites:
-                text = text.replace(f"~{other} ", f"@{meant} ")
+            text = self._rejected.sub(self._reject, text)
             text = self._several.sub(lambda found: _together(found[0].split()), text)
         if self._lists and "@" in text:
             text = self._listed.sub(self._without_list, text)
@@ -201,22 +192,29 @@ class Marker:
         text = role("between").sub(",", text)
         return role("both").sub(f"@{BOTH}", text)
 
+    def _reject(self, found: re.Match[str]) -> str:
+        """Leaves of a match only its mentions, each as rejected, or as the opposite option."""
+        rejected = " ".join(MENTION.findall(found[0])).replace("@", "~")
+        return self._opposites.get(rejected, rejected)
+
     def _without_list(self, found: re.Match[str]) -> str:
-        return "," if self._names_all(found[0]) else found[0]
+        return "," if self._names_all(found[0]) else found[0][1:]
 
     def _option_mark(self, found: re.Match[str]) -> str:
-        meaning = self.meanings.get(f" {found[0]} ") or next(
-            (number for number, stem in self.stems.items() if re.fullmatch(stem, found[0])), ""
+        word = found[0][1:]
+        meaning = self.meanings.get(f" {word} ") or next(
+            (number for number, stem in self.stems.items() if re.fullmatch(stem, word)), ""
         )
         if not meaning or (self._compounds and is_part(found)):
-            return found[0]
+            return word
         return f"@{meaning}"
 
-    def clauses(self, marked: str) -> Iterator[MarkedClause]:
-        """Yields the clauses of marked text, except those that list the options. A condition bars
+    def _clauses(self, marked: str) -> Sequence[MarkedClause]:
+        """Lists the clauses of marked text, except those that list the options. A condition bars
         the rest of its sentence from stating a choice, unless the rest is only an option and the
         condition names none ("If it were up to me, tea").
         """
+        clauses: list[MarkedClause] = []
         has, opening = self._language.has, True
         for number, sentence in enumerate(re.findall(r"[^.?]+[.?]?", marked)):
             lead, conditional, conditioned, begins = "", False, False, True
@@ -234,13 +232,13 @@ class Marker:
                         alone = part.strip() == sentence.strip(" .?")
                         asks = sentence.endswith("?")
                         ended = sentence.endswith((".", "?"))
-                        yield MarkedClause(
-                            part, lead, asks, barred, opening, alone, ended, number, begins
-                        )
+                        shape = opening, alone, ended, number, begins
+                        clauses.append(MarkedClause(part, lead, asks, barred, *shape))
                     begins = False
                     opening = opening and not self.content(part) and not MENTION.search(part)
                 led = mark == ":" or (mark == "," and self._only_concludes(_pad(piece)))
                 lead = _pad(piece) if led else ""  # "So, …" as "Conclusion: …"
+        return clauses
 
     def _only_concludes(self, piece: str) -> bool:
         """True if a piece only introduces a conclusion ("So,")."""
@@ -257,9 +255,9 @@ class Marker:
         if not self._language.has(piece, "subordinate", "coordinate"):
             return [(piece, False)]
         cuts = [
-            (*cut.span(), role == "subordinate")
+            (*span, role == "subordinate")
             for role in ("subordinate", "coordinate")
-            for cut in self._language.role(role).finditer(piece)
+            for span in self._language.role(role).spans(piece)
         ]
         parts, start, reason = [], 0, False
         for first, end, gives_reason in sorted(cuts, key=lambda cut: cut[0]):
@@ -279,7 +277,7 @@ class Marker:
         against = [self._language.role(name) for name in ("contrast", "coordinate")]
         for part in rest:
             weighs = pronouns & {*part.split()} or self._language.has(part, *DENYING)
-            if (weighs or not reserves) and any(role.match(part, 1) for role in against):
+            if (weighs or not reserves) and any(role.begins(part) for role in against):
                 return True
         *_, last = ["", *(part for part in rest if self.content(part))]
         words = re.findall(r"\w+", self._idle.sub(" ", last))
@@ -287,8 +285,8 @@ class Marker:
 
     def names_all_at_once(self, canonical: str) -> bool:
         """True if the text names each option exactly once, at most four words apart."""
-        named = MENTION.findall(self._mention.sub(self._option_mark, canonical))
         marked = self._mention.sub(self._option_mark, canonical)
+        named = MENTION.findall(marked)
         neighbours = re.search(r"@\S+(?: [^@.?:/ ]\S*| ,){0,4}? @\S+", marked)
         return neighbours is not None and len(named) == self._number and self._names_all(marked)
 
@@ -303,10 +301,7 @@ class Marker:
 
     def _retold(self, part: str) -> bool:
         """True if a clause paraphrases or repeats the instruction."""
-        return (
-            self._language.has(part, "listing")
-            or self._language.role("echo").match(part, 1) is not None
-        )
+        return self._language.has(part, "listing") or self._language.role("echo").begins(part) > 0
 
 
 def _pad(text: str) -> str:
@@ -332,7 +327,7 @@ def _keep_last(found: re.Match[str]) -> str:
 
 def _reject_all(found: re.Match[str]) -> str:
     """Marks all mentions as rejected, as in "should not be @0"."""
-    return found[0].replace("@", "~")
+    return found[0][1:].replace("@", "~")
 
 
 def _join_all(found: re.Match[str]) -> str:

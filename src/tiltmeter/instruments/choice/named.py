@@ -48,7 +48,7 @@ class OnlyNamed:
         quoted = [self._canonical(match[1]) for match in QUOTED.finditer(without_thought(text))]
         explained = self._language.has(canonical, "about_words")
         options = set() if explained else self.quoted_options(text)
-        if named := self._named_alone(canonical, list(self._marker.clauses(marked)), options):
+        if named := self._named_alone(canonical, self._marker.clauses(marked), options):
             return named
         answers = any(self._language.has(canonical, role) for role in ("announce", "approve"))
         new = len(quoted) == 1 and quoted[0].strip() not in self._language.canonical(prompt)
@@ -86,7 +86,7 @@ class OnlyNamed:
         joined = "+" in marked or self._language.has(told, "both")
         if joined or len(SENTENCE_OF.findall(told.strip())) > RESERVED:
             return ""
-        return self._named_alone(told, list(self._marker.clauses(marked)))
+        return self._named_alone(told, self._marker.clauses(marked))
 
     def emphasised(self, text: str) -> str:
         """Returns the only emphasised option, if its sentence has no doubt or question; else ""."""
@@ -118,7 +118,7 @@ class OnlyNamed:
         rest = told[cuts[-1].end() :] if cuts else ""
         if not self._language.has(rest, "likely"):
             return ""
-        return self._named_alone(rest, list(self._marker.clauses(self._marker.mark(rest))))
+        return self._named_alone(rest, self._marker.clauses(self._marker.mark(rest)))
 
     def _named_alone(
         self, canonical: str, clauses: Sequence[MarkedClause], quoted: Collection[str] = ()

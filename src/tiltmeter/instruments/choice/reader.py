@@ -32,17 +32,19 @@ The value is that of the stating clauses (Statements.value): an option if all th
 state the same, in spite of an apology or a doubt beside it; else `neither`, `refusal`, `both`,
 `other_language` or `invalid`. Then each rule of a table (`_rules_for_unread`, `_rules_for_stated`)
 may replace it, from the strongest evidence on; a reading keeps the name of the rule that gave it.
-Rejecting one option does not choose another.
+Rejecting one option does not choose another, unless one of two options is a word for denying, as in
+"invite" or "reject": whoever would not do the one does the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from ...languages.letters import is_unspaced
 from ...languages.phrases import Language, language
+from ...languages.refusals import begins
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
 from ..text.thought import without_thought
 from .alike import RECURRING, Alike
@@ -53,6 +55,7 @@ from .forms import Forms
 from .instead import Instead
 from .labels import are_labels, behind_article, with_descriptions, without_small_letters
 from .layout import apart, laid_out
+from .meanings import opposites
 from .mentions import MarkedClause, Marker, values
 from .named import TWO_SENTENCES, OnlyNamed
 from .statements import ONE_SENTENCE, Statements
@@ -108,7 +111,7 @@ class Reader:
         )
         yes_no = self._options_of("yes", "no", forms)
         self._asks_yes_or_no = yes_no is not None
-        yes_no = yes_no or self._options_of("assent", "dissent", forms)
+        yes_no = yes_no or opposites(forms, self._language)
         self._yes_no = yes_no
         used = self._language, self._marker, self._statements
         self._named = OnlyNamed(
@@ -127,6 +130,7 @@ class Reader:
         # short answers recur, also under one prompt
         self._whole = lru_cache(maxsize=4096)(self._read)
         self._known = lru_cache(maxsize=4096)(self._canonical)
+        self._favours = lru_cache(maxsize=1024)(self._favours_option)
 
     def _options_of(self, first: str, second: str, forms: Forms) -> tuple[str, str] | None:
         """Returns the two options if one means `first` (yes) and one `second` (no); else None."""
@@ -199,6 +203,10 @@ class Reader:
             yield ReadingRule("elsewhere", {INVALID}, lambda a: decides.elsewhere(a.canonical))
         yield ReadingRule("other", {INVALID}, lambda a: instead.word(a.canonical, a.told, a.prompt))
         yield ReadingRule("undecided", {INVALID}, lambda a: named.undecided(a.canonical))
+        if self._language.code != "en":  # models decline in English too
+            yield ReadingRule(
+                "declined", {INVALID, OTHER_LANGUAGE}, lambda a: begins(a.text, "en") * REFUSAL
+            )
 
     def _rules_for_stated(self) -> Iterator[ReadingRule]:
         """Yields the rules that may replace an option stated by a clause of a longer answer."""
@@ -220,8 +228,8 @@ class Reader:
             return value
         return self._decisions.option(self._clauses(end), prompt)
 
-    def _clauses(self, told: str) -> list[MarkedClause]:
-        return list(self._marker.clauses(self._marker.mark(told)))
+    def _clauses(self, told: str) -> Sequence[MarkedClause]:
+        return self._marker.clauses(self._marker.mark(told))
 
     def _end_of_long(self, answer: AskedAnswer) -> str:
         long = len(answer.text) > TWO_SENTENCES
@@ -231,11 +239,12 @@ class Reader:
         """Returns the verdict of a first or last sentence; "" if the prompt has a blank or itself
         gives a verdict, as the other option would then be read less readily.
         """
-        verdict = self._final.verdict(answer.told, answer.prompt)
-        if not verdict or self._blank.asks(answer.prompt):
-            return ""
-        asked = self._canonical(answer.prompt)
-        return "" if self._final.verdict(asked, answer.prompt) else verdict
+        barred = self._favours(answer.prompt)
+        return "" if barred else self._final.verdict(answer.told, answer.prompt)
+
+    def _favours_option(self, prompt: str) -> bool:
+        asks = self._blank.asks(prompt)
+        return asks or self._final.verdict(self._canonical(prompt), prompt) != ""
 
     def _opening_verdict(self, answer: AskedAnswer) -> str:
         """Returns the verdict of a longer answer whose end states no option."""

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from ...languages import refusals
-from ...languages.patterns import lazy
+from ...languages.patterns import BEHIND, WordPattern, lazy
 from ...languages.phrases import DENYING, Language
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL, Json
 from .forms import Forms
@@ -35,12 +35,16 @@ class Statements:
         decision_gap, degree_gap = (
             rf"(?:[^@ ]\S* ){{0,{reach.get(name, 0)}}}" for name in ("decision", "superlative")
         )
-        self._decided = lazy(
-            rf"{role('announce').pattern} {decision_gap}@|(?<= )@\S+ "
-            rf"{decision_gap}{role('approve').pattern}|{role('decision').pattern}|(?<= )@\S+ ~"
+        self._decided = WordPattern(
+            rf"{role('announce').pattern} {decision_gap}@",
+            rf"{BEHIND}@\S+ {decision_gap}{role('approve').pattern}",
+            role("decision").pattern,
+            rf"{BEHIND}@\S+ ~",
         )
-        self._verb = lazy(rf"(?<= )@\S+ {role('copula').pattern} ")
-        self._completed = lazy(rf"{self._verb.pattern}{degree_gap}{role('superlative').pattern}")
+        self._verb = WordPattern(rf"{BEHIND}@\S+ {role('copula').pattern} ")
+        self._completed = WordPattern(
+            rf"{self._verb.pattern}{degree_gap}{role('superlative').pattern}"
+        )
 
     def of(self, clauses: Sequence[MarkedClause]) -> list[Stated]:
         """Returns the statement of each clause."""
@@ -56,6 +60,7 @@ class Statements:
             if answered and not self._agrees(clauses[number + 1]):
                 stated[number] = []  # "Tea? No. Coffee."
         self._drop_heads(clauses, stated)
+        self._drop_reasons(clauses, stated)
         if sum(map(bool, stated)) < 2:  # nothing comes before or after it
             return [mention for mentions in stated for mention in mentions]
         last = max((number for number, mentions in enumerate(stated) if mentions), default=-1)
@@ -106,6 +111,18 @@ class Statements:
             for number in heads:
                 stated[number] = []
 
+    def _drop_reasons(self, clauses: Sequence[MarkedClause], stated: list[Stated]) -> None:
+        """Removes from `stated` the options that a reason names ("Reject. Reason: others would
+        rather be invited"), if an option is stated elsewhere.
+        """
+        reasons = [number for number, clause in enumerate(clauses) if self._gives_reason(clause)]
+        if sum(map(bool, stated)) > sum(bool(stated[number]) for number in reasons):
+            for number in reasons:
+                stated[number] = []
+
+    def _gives_reason(self, clause: MarkedClause) -> bool:
+        return bool(clause.lead) and self._language.has(clause.lead, "reasoning")
+
     def is_taken_back(self, clauses: Sequence[MarkedClause], every: Sequence[Stated]) -> bool:
         """True if a correction follows the last statement and an option is named after it: the
         answer may mean that option, and earlier statements no longer count.
@@ -133,7 +150,7 @@ class Statements:
     def denies(self, clause: MarkedClause, before: MarkedClause | None = None) -> bool:
         """True if a clause, its lead, or the clause before its "that" has a negation."""
         text = f"{clause.lead}{clause.text}"
-        if before and self._language.role("that").match(clause.text, 1):
+        if before and self._language.role("that").begins(clause.text):
             text = f"{before.text}{text}"
         return self._language.has(text, *DENYING)
 
@@ -174,7 +191,7 @@ class Statements:
     def _corrects(self, clause: MarkedClause) -> bool:
         match = self._language.role("correction").search(clause.text)
         return match is not None and not self._marker.content(
-            clause.text[: match.start()] + clause.text[match.end() :]
+            f"{clause.text[: match.start()]} {clause.text[match.end() :]}"
         )
 
     def _concludes(self, clause: MarkedClause) -> bool:
@@ -190,7 +207,7 @@ class Statements:
         """Returns the option that the clauses of an answer state, or an outcome; `invalid` if they
         state none. told: `canonical` without the prompt's sentences.
         """
-        clauses = list(self._marker.clauses(self._marker.mark(told)))
+        clauses = self._marker.clauses(self._marker.mark(told))
         every = self.of(clauses)
         stated = self.final(clauses, every)
         if stated and self.is_taken_back(clauses, every):
@@ -234,15 +251,15 @@ class Statements:
         choice is possible. A word for declining (拒绝) that is itself an option is ignored.
         """
         told = "".join(SENTENCE_OF.findall(told)[:DECLINING])
-        for form in self._declining:
-            told = told.replace(form, " ")
+        if self._option_declines:
+            told = MENTION.sub(" ", self._marker.mark(told))
         return self._refuses(told, excuses=excuses)
 
     @cached_property
-    def _declining(self) -> list[str]:
-        """Returns the canonical forms of options that are themselves words for declining."""
-        written = (form for own in self._forms.values() for form in own)
-        return [form for form in map(self._language.canonical, written) if self._refuses(form)]
+    def _option_declines(self) -> bool:
+        """True if an option is itself a word for declining."""
+        written = (form for forms in self._forms.values() for form in forms)
+        return any(map(self._refuses, map(self._language.canonical, written)))
 
     def _refuses(self, told: str, *, excuses: bool = True) -> bool:
         known = self._language

@@ -39,9 +39,7 @@ class Clauses:
                 left_out and len(beside.split()) < _TOPIC and bool(picks)
             )
             if left_out or self.entries.denies(beside):
-                about = (
-                    [] if phrases.role("contrast").match(phrases.canonical(clause), 1) else topic
-                )
+                about = [] if phrases.role("contrast").begins(phrases.canonical(clause)) else topic
                 denied |= {pick.lexeme for pick in picks or about}
                 named = named[: len(named) - len(about)] if not picks else named
                 topic = []

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 
 from ...languages.letters import key
 from ...languages.phrases import DENYING, language
+from ...languages.remembered import Remembered
 from .units import (
     ASIDE,
     ENTRY,
@@ -29,7 +30,6 @@ from .units import (
     ROW,
     Pick,
     PickPart,
-    Remembered,
     Unit,
     between,
     count_listed,
@@ -57,9 +57,9 @@ class Entries:
 
     def __init__(self, words: WordList) -> None:
         self.words = words
-        self.units = Remembered(self._unit)
-        self._picked = Remembered(self._pick)
-        self._parted = Remembered(self._piece)
+        self.units = Remembered(self._unit, LINE)
+        self._picked = Remembered(self._pick, LINE)
+        self._parted = Remembered(self._piece, LINE)
         # letters or words in the longest form
         self._reach = words.longest if words.unspaced else words.most + 1
         joins, reasons = words.data.get("and", ()), words.data.get("because", ())

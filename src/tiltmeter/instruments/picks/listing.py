@@ -16,10 +16,11 @@ from itertools import pairwise
 from ...languages import refusals
 from ...languages.letters import key
 from ...languages.phrases import language
+from ...languages.remembered import Remembered
 from ..text.lists import json_as_bullets, numbers_as_digits
 from .clauses import Clauses
 from .entries import EDGE, Entries
-from .units import ASIDE, LINE, OFF, PROSE, ROW, Pick, PicksReading, Remembered, Unit, distinct
+from .units import ASIDE, LINE, OFF, PROSE, ROW, Pick, PicksReading, Unit, distinct
 from .wordlist import WordList
 
 SENTENCES_CHARACTERS = 400  # of an answer that names as many words as were asked for in sentences
@@ -70,7 +71,9 @@ class ListReader:
         self.clauses = Clauses(words, self.entries)
         self._room = (5, 8) if words.unspaced else (12, 20)  # characters a word, and beside a row
         inclusive = words.data.get("inclusive")
-        self._neutral = Remembered(partial(re.compile(inclusive).sub, "")) if inclusive else None
+        self._neutral = (
+            Remembered(partial(re.compile(inclusive).sub, ""), LINE) if inclusive else None
+        )
         self._readings = (
             (True, self._numbered_entries),
             (True, self._bullet_entries),

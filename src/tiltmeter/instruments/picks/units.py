@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from ...languages.pack import pack
 
 ENTRY, ROW, OFF, ASIDE, PROSE = "entry", "row", "off", "aside", "prose"
 LINE = 60  # characters that a single entry may have
-REMEMBERED = 50_000  # short entries recur, so their reading is kept
-Found = TypeVar("Found")
 
 
 class Pick(NamedTuple):
@@ -45,21 +43,6 @@ class Unit(NamedTuple):
 
 
 NOTHING = Unit(PROSE, (), 0)
-
-
-class Remembered(dict[str, Found]):
-    """A cache of `find` by text; it does not store texts that are too long to recur."""
-
-    def __init__(self, find: Callable[[str], Found]) -> None:
-        self.find = find
-
-    def __missing__(self, text: str) -> Found:
-        unit = self.find(text)
-        if len(text) <= LINE:
-            if len(self) >= REMEMBERED:
-                self.clear()
-            self[text] = unit
-        return unit
 
 
 def distinct(picks: Sequence[Pick]) -> PicksReading:

@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache, partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
+from ...languages.remembered import Remembered
 from ...row_files import own_rows
 from ..wording import DATA
 
 # 'em, 'im and 'er are words of their own where they follow no letter; an emphasis mark, a dash, a
 # bracket is a token.
 _TOKEN = re.compile(r"\w+(?:[-']\w+)*'?|'(?<![\w']')(?:em|im|er)\b|\n|[^\w\s]")
-# characters without a space that are no word (Chinese, an address): not worth remembering
-LONG = 100
 _STRAIGHT = {"’": "'", "ʼ": "'", "‘": "'", "“": '"', "”": '"'}
 _ENDS = frozenset(".!?…\n")
 SUBJECT, OBJECT, PREPOSITION, GENITIVE, POSSESSIVE, OTHER = range(6)
@@ -57,30 +56,6 @@ class WordToken(NamedTuple):
     clause: int
     own: bool
     seen: WordSeen | None
-
-
-Value = TypeVar("Value")
-
-
-class RememberedWords(dict[str, Value]):
-    """A cache of a function of words without spaces, as texts repeat the same words.
-
-    A hit costs a third of an lru_cache hit. The cache is emptied when it is full.
-    """
-
-    FULL = 1 << 16
-
-    def __init__(self, function: Callable[[str], Value]) -> None:
-        super().__init__()
-        self._function = function
-
-    def __missing__(self, chunk: str) -> Value:
-        value = self._function(chunk)
-        if len(chunk) < LONG:
-            if len(self) >= self.FULL:
-                self.clear()
-            self[chunk] = value
-        return value
 
 
 _token = partial(tuple.__new__, WordToken)  # Token(...) costs twice as much
@@ -185,7 +160,7 @@ def _split(chunk: str) -> tuple[_Piece, ...]:
     return tuple(pieces)
 
 
-_pieces = RememberedWords(_split)
+_pieces = Remembered(_split)
 
 
 def _look_up(raw: str, word: str) -> WordSeen | None:

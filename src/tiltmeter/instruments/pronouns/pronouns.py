@@ -21,8 +21,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
+from ...languages.remembered import Remembered
 from .cast import Marked
-from .passage import RememberedWords, WordToken, data, plain, tokens
+from .passage import WordToken, data, plain, tokens
 from .person import Person, person
 from .told import NOTHING, Told
 from .whose import attribute
@@ -95,7 +96,7 @@ def _has_form(chunk: str) -> bool:
     return not _bare().isdisjoint(_LETTERS.findall(chunk.lower()))
 
 
-_with_form = RememberedWords(_has_form)
+_with_form = Remembered(_has_form)
 
 
 def identify(text: str, who: Person, told: Told = NOTHING) -> Reading:

@@ -12,8 +12,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from ...languages.remembered import Remembered
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL
-from ..pronouns.passage import RememberedWords, words
+from ..pronouns.passage import words
 from ..text.thought import without_thought
 from ..wording import Texts, texts_of
 from .reply import refuses, shared_words, the_rewrite
@@ -96,7 +97,7 @@ def _count(chunk: str) -> int:
     )
 
 
-_counts = RememberedWords(_count)
+_counts = Remembered(_count)
 
 
 def _same_words(text: str, asked: tuple[str, ...]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...records import ERROR, INVALID, REFUSAL
 from ..planning.pilot import (
     CONTEXT,
+    FAILED,
     LANGUAGE,
     LIMIT,
     THOUGHT,
@@ -29,6 +30,10 @@ def lines(first: First, forecast: Forecast) -> list[str]:
         f"{first.share(REFUSAL):.0%} refused"
     )
     share = first.share(ERROR)
+    replies = tokens = ""  # functions and some servers count none
+    if first.completion_tokens:
+        replies = f"{first.completion_tokens / max(1, number):.1f} tokens a reply{thought}; "
+        tokens = f"{forecast.prompt_tokens:,} + {forecast.completion_tokens:,} tokens, "
     return [
         f"pilot of {first.subject}: {number} replies",
         *(
@@ -36,11 +41,10 @@ def lines(first: First, forecast: Forecast) -> list[str]:
             f"{reply.label or reply.outcome}"
             for language, _, reply in sample_replies(first)
         ),
-        f"  {first.completion_tokens / max(1, number):.1f} tokens a reply{thought}; {shares}"
+        f"  {replies}{shares}"
         + (f", {share:.0%} failed" if share else "")
         + (f"; {speed:.0f} tokens/s" if speed else ""),
-        f"  all {forecast.calls:,} trials: about {forecast.prompt_tokens:,} + "
-        f"{forecast.completion_tokens:,} tokens, {_duration(forecast.seconds)}"
+        f"  all {forecast.calls:,} trials: about {tokens}{_duration(forecast.seconds)}"
         + (f", ${forecast.dollars:.2f}" if forecast.dollars else ""),
     ]
 
@@ -74,6 +78,9 @@ def sentence(first: First, switched_off: bool) -> str:
         return f"{start}replies are cut: the limit of {limit} tokens is short for this model."
     if first.cause == UNREAD:
         return f"{start}{_UNREAD}."
+    if first.cause == FAILED:
+        text = next(reply.text for _, reply in first.seen if reply.outcome == ERROR)
+        return f"{start}calls failed ({text.partition(':')[0]})."  # the rest may hold a prompt
     if first.cause == CONTEXT:
         return f"{start}prompts were not read whole: the context of the server cuts them."
     return f"{start}replies are in another language: the model does not speak it."
@@ -89,6 +96,7 @@ def options(first: First, switched_off: bool) -> list[str]:
         UNREAD: ["--judge-for unread --judge KIND:NAME"],
         CONTEXT: ["--context 8192"],
         LANGUAGE: [],
+        FAILED: [],
     }
     return typed[first.cause]
 
@@ -101,6 +109,8 @@ def remedy(first: First, switched_off: bool) -> str:
         if len(languages) < 2:
             return "Choose another model, or a language that it speaks with --language."
         return f"Asked were {', '.join(languages)}: name those that it speaks with --language."
+    if first.cause == FAILED:
+        return "Mend the model, and type the same command with another --out."
     if first.cause == UNREAD:
         return f"Type the same command with {typed}."
     if first.cause == CONTEXT:
