@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 import re
@@ -10,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from tests import forging
 from tests.api.forgeries import PROTOCOL, Bases, Forge, both, is_missed, setting
@@ -259,3 +261,30 @@ def test_a_protocol_of_ones_own_with_a_table_is_right(tmp_path: Path) -> None:
     mine.unlink()
     findings = verified(run)
     assert not of_plan(findings) and len(findings.plans) == 2
+
+
+def test_a_system_prompt_of_a_model_that_draws_is_right(tmp_path: Path) -> None:
+    """It has no place of its own, and stands before each prompt."""
+
+    def draws(prompt: str) -> bytes:
+        content = io.BytesIO()
+        Image.new("RGB", (64, 64), (len(prompt) % 256, 9, 9)).save(content, "PNG")
+        return content.getvalue()
+
+    options = {"limit": 1, "samples": 1, "system": "Draw plainly."}
+    api.run("soda", draws, tmp_path / "run", **options)  # type: ignore[arg-type]
+    assert not of_plan(verified(tmp_path / "run"))
+
+
+def test_two_names_of_one_group_are_two_prompts(tmp_path: Path) -> None:
+    """By hand: 4 jobs × (2 names of women + 1 of men) × 2 samples are 24 trials; one that is gone is missed."""
+    mine, run = tmp_path / "mine.toml", tmp_path / "run"
+    more = ', { group = "women", name = "Anna" }, { group = "men", name = "Jacob" }'
+    mine.write_text(PROTOCOL.replace(', { group = "men", name = "Jacob" }', more, 1), "utf-8")
+    api.run(mine, f"planted:protocol={mine}", run)
+    findings = verified(run)
+    assert not of_plan(findings) and findings.plans[0].endswith(": 24 trials")
+    gone("SELECT id FROM trials WHERE prompt LIKE '%Anna%'", 1)(run, random.Random(1))
+    findings, _ = api.verify(run)
+    (note,) = of_plan(findings)
+    assert re.search(r"23 of 24 trials of its plan are answered; without: 1 of \w+$", note)

@@ -31,11 +31,14 @@ _PILOT = 2 * FIRST  # trials of a subject that may be stored before those that p
 
 
 class Prompt(NamedTuple):
-    """A prompt put to a subject. levels: of the factors and of the item, which comes last."""
+    """A prompt put to a subject. levels: of the factors and of the item, which comes last; text:
+    the prompt itself, as two names of one group have the same levels.
+    """
 
     subject: str
     mode: str
     levels: tuple[str, ...]
+    text: str
 
     @property
     def item(self) -> str:
@@ -43,29 +46,29 @@ class Prompt(NamedTuple):
         return self.levels[-1]
 
 
-def prompt_of(protocol: Protocol, subject: str, mode: str, factors: Mapping[str, str]) -> Prompt:
-    """Returns the prompt of a trial."""
-    names = (*protocol.factors, protocol.item)
-    return Prompt(subject, mode, tuple(factors.get(name, "") for name in names))
+def levels_of(protocol: Protocol, factors: Mapping[str, str]) -> tuple[str, ...]:
+    """Returns the levels of a trial or a cell, the item last."""
+    return tuple(factors.get(name, "") for name in (*protocol.factors, protocol.item))
 
 
 @dataclass
 class Drawn:
-    """The plan of one command, drawn again."""
+    """The plan of one command, drawn again. before: the text before each prompt."""
 
     protocol: Protocol
     choices: Choices
+    before: str
 
     @cached_property
     def samples(self) -> dict[Prompt, int]:
         """The number of samples of each prompt, in the order of asking."""
-        modes = self.choices.modes
+        modes = self.protocol.modes
+        samples = {name: plan.samples(self.choices, modes[name]) for name in self.choices.modes}
         return {
-            prompt_of(self.protocol, subject, mode, cell): plan.samples(
-                self.choices, self.protocol.modes[mode]
-            )
+            Prompt(subject, mode, levels_of(self.protocol, cell), text): number
             for cell in plan.cells(self.protocol, self.choices)
-            for mode in modes
+            for text in (self.before + self.protocol.prompt_text(cell),)
+            for mode, number in samples.items()
             for subject in self.choices.subjects
         }
 
@@ -109,7 +112,8 @@ class PlanCheck:
 
     def take(self, trial: Trial) -> None:
         """Counts an answered trial."""
-        self.answered[prompt_of(self.protocol, trial.subject, trial.mode, trial.factors)] += 1
+        levels = levels_of(self.protocol, trial.factors)
+        self.answered[Prompt(trial.subject, trial.mode, levels, trial.prompt)] += 1
 
     def check(self) -> None:
         """Compares the stored plan and the trials with the plan drawn again, if the run states its
@@ -147,7 +151,8 @@ class PlanCheck:
             )
             return []
         try:
-            drawn = [Drawn(protocol, one.choices(self.store)) for one in asked]
+            before = plan.text_before(protocol, settings.frozen(self.store).get("system"))
+            drawn = [Drawn(protocol, one.choices(self.store), before) for one in asked]
             for each in drawn:
                 self.findings.plans.append(f"{_words(each)}: {sum(each.samples.values()):,} trials")
             return drawn
@@ -217,16 +222,17 @@ class PlanCheck:
 
 
 def _stored_samples(store: Store, protocol: Protocol) -> Mapping[Prompt, set[int]]:
+    columns = ("subject", "mode", "factors", "prompt", "sample")
     stored = defaultdict[Prompt, set[int]](set)
     for piece in tables.pieces(store, "trials"):
-        rows = zip(*(piece[name] for name in ("subject", "mode", "factors", "sample")), strict=True)
-        for subject, mode, factors, sample in rows:
-            stored[prompt_of(protocol, subject, mode, levels(factors))].add(sample)
+        rows = zip(*(piece[name] for name in columns), strict=True)
+        for subject, mode, factors, text, sample in rows:
+            stored[Prompt(subject, mode, levels_of(protocol, levels(factors)), text)].add(sample)
     return stored
 
 
 def _all(protocol: Protocol) -> set[tuple[str, ...]]:
-    return {prompt_of(protocol, "", "", cell).levels for cell in protocol.cells}
+    return {levels_of(protocol, cell) for cell in protocol.cells}
 
 
 def _items(protocol: Protocol) -> set[str]:

@@ -15,7 +15,7 @@ from ...records import (
     canonical,
     content_id,
 )
-from ...stages.planning.plan import seed_of
+from ...stages.planning.plan import seed_of, text_before
 from ...stages.steps import injection_count
 from ...stages.steps.generate import is_cut_and_empty
 from ...stats.results import count_of
@@ -35,12 +35,13 @@ class TrialCheck:
     def __init__(self, store: Store, protocol: Protocol) -> None:
         self._protocol, frozen = protocol, settings.frozen(store)
         self._names = (*protocol.factors, protocol.item)
+        before = text_before(protocol, frozen.get("system"))
         # {levels: {prompt: cell}}: two names of one group have the same levels
         self._cells: dict[tuple[str, ...], dict[str, dict[str, str]]] = {}
         for cell in protocol.cells:
             levels = tuple(cell[name] for name in self._names)
-            self._cells.setdefault(levels, {})[protocol.prompt_text(cell)] = cell
-        self._seed, self._system = frozen.get("seed"), frozen.get("system")
+            self._cells.setdefault(levels, {})[before + protocol.prompt_text(cell)] = cell
+        self._seed, self._system = frozen.get("seed"), "" if before else frozen.get("system")
         self._temperature = frozen.get("temperature")
 
     def faults(self, trial: Trial, request: StoredRequest) -> Iterator[str]:
