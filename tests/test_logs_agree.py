@@ -219,6 +219,21 @@ def test_the_summary_says_what_redaction_would_pair_and_whose_names_cue_race(
     assert "4 paired\n" in redacted and "--redact" not in redacted
 
 
+def test_steps_are_told_early_and_only_the_owner_can_open_the_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a function nobody counts tokens, so that no line speaks of 0.0 tokens."""
+    file, out = write(tmp_path / "p.jsonl", FORMATS["plain"](ENGLISH)), tmp_path / "out"
+    bot = tmp_path / "bot.py"
+    bot.write_text("def answer(prompt):\n    return f'Done: {len(prompt)}.'\n", encoding="utf-8")
+    assert main(["audit", str(file), "-m", f"python:{bot}:answer", "--yes", "--out", str(out)]) == 0
+    told = capsys.readouterr().err
+    assert told.startswith("Pairing 6 prompts of p.jsonl …\n")
+    assert "\n  0% cut, 0% unread, 0% refused\n  all 30 trials: about " in told
+    assert " tokens" not in told
+    assert out.stat().st_mode & 0o077 == 0 and (out / "run.sqlite").exists()
+
+
 @pytest.mark.parametrize(
     "lines",
     [

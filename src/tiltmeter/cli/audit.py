@@ -227,7 +227,7 @@ class _Asked:
 def _prepare(asked: _Asked, folder: Path) -> Prepared:
     from ..api.start.traffic.prepare import prepare
 
-    return prepare(asked.prompts, folder, asked.wishes)
+    return prepare(asked.prompts, folder, asked.wishes, lambda line: click.echo(line, err=True))
 
 
 def _ask(

@@ -166,3 +166,71 @@ def test_options_of_one_language_are_asked_for_by_the_other(
     assert "an answer in English" in error and "--options de:A,B --options en:A,B" in error
     protocol = started(*command, "--options", "en:invite,reject")
     assert protocol.instruments[0].settings["forms"]["en"]["ablehnen"] == ["reject"]
+
+
+def test_letters_that_an_encoding_lost_are_a_warning_before_anything_is_sent(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """As Excel in Germany writes ı and ş: a question mark; one between words is none."""
+    lost = [{name: cell.replace("ı", "?") for name, cell in row.items()} for row in rows()]
+    started(write("p.csv", lost), "--cue", "Herkunft", "--item", "Stelle")
+    warning = "A table has 'Y?lmaz': a letter was lost when it was saved"
+    assert warning in capsys.readouterr().out
+    model = ["--model", "planted:protocol=p.toml"]
+    for command in (["plan", "p.toml", *model], ["show", "p.toml"]):
+        assert main(command) == 0
+        assert warning in "".join(capsys.readouterr())
+    started(write("q.csv", rows()), "--cue", "Herkunft", "--item", "Stelle", file="q.toml")
+    assert "letter was lost" not in capsys.readouterr().out
+
+
+def test_a_group_without_answers_is_named_and_prompts_are_quoted_where_they_differ(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    protocol = started(write("p.csv", rows()), "--cue", "Herkunft", "--item", "Stelle")
+    answers = [
+        {"prompt": row["prompt"].replace("ı", "i"), "text": "einladen"}
+        for row in answer_as_one_name(protocol)
+    ]
+    write("answers.csv", answers)
+    assert main(["run", "p.toml", "--model", "file:answers.csv", "--out", "out"]) != 2
+    said = capsys.readouterr()
+    assert "no answer counts for türkisch (Herkunft)" in " ".join(said.out.split())
+    quoted = [line for line in said.err.splitlines() if "the nearest is line" in line]
+    assert "Yılmaz" in quoted[0].split("nearest")[0] and "Yilmaz" in quoted[0].split("nearest")[1]
+
+
+def test_two_prompts_that_show_prints_differ_in_the_cue_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    started(write("p.csv", rows()), "--cue", "Herkunft,Geschlecht", "--item", "Stelle")
+    assert main(["show", "p.toml", "--prompts", "4"]) == 0
+    prompts = [line for line in capsys.readouterr().out.splitlines() if "Bewerbung" in line]
+    for first, second in (prompts[:2], prompts[2:]):
+        differing = set(first.split()) ^ set(second.split())
+        assert first.split()[1] == second.split()[1] and len(differing) == 4  # two names
+        assert {"Bauer", "Yılmaz"} <= differing
+
+
+def test_a_level_that_is_misspelt_is_refused_before_a_run_too(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    started(write("p.csv", rows()), "--cue", "Herkunft", "--item", "Stelle")
+    model = "planted:protocol=p.toml,einladen.deutch=0.6"
+    assert main(["plan", "p.toml", "--model", model]) == 2
+    assert "Did you mean 'deutsch'" in capsys.readouterr().err
+    assert main(["selftest", "p.toml"]) == 2
+    assert "type: tiltmeter run p.toml --model planted:protocol=p.toml," in capsys.readouterr().err
+
+
+def test_runs_in_two_languages_are_not_compared_and_the_advice_helps(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    protocol = started(
+        write("p.csv", bilingual("Sprache", "de", "en")), "--cue", "Herkunft", "--item", "Stelle"
+    )
+    for code in protocol.languages:
+        api.run("p.toml", "planted:protocol=p.toml", code, languages=[code])
+    assert main(["compare", "de", "en"]) == 1
+    error = capsys.readouterr().err
+    assert "no language in common (de against en)" in error and "column 'language'" in error

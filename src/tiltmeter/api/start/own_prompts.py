@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ...errors import UnknownName, UsageError
 from ...languages.quotes import facts
-from ...row_files import Row, is_delimited, names_of, read_rows, short_name
+from ...row_files import Row, is_delimited, lost_letters, names_of, read_rows, short_name
 from .columns import (
     MAX_LEVELS,
     NAME_OF_COLUMN,
@@ -94,8 +94,8 @@ class PromptColumns:
         if self.words:
             source = "found in the prompts" if self.words in self.added else "of the table"
             yield (
-                f"Names are a sample (cue_words), by the column {self.words} {source}: what only "
-                "these few show is no tilt of the group."
+                f"Names are a sample (cue_words), by the column {self.words} {source}: what some "
+                "of them show is no tilt of their group. Ten per group are advised."
             )
         for number, option in enumerate(self.options if len(self.offered) > 1 else ()):
             others = list(self.offered.items())[1:]
@@ -149,7 +149,8 @@ def read(path: Path, named: TableNames) -> PromptColumns:
     left_out = tuple(name for name in table[0] if name not in columns.used)
     _, prompt, cues, item, spoken, _, words, added = columns
     parts = [item, spoken] if spoken else [item]
-    cautions = "" if words else caution(columns.rows, prompt, parts, cues[0])
+    cautions = [lost_letters(cell for row in table for cell in row.values())]
+    cautions += [] if words else [caution(columns.rows, prompt, parts, cues[0])]
     rows, (prompt, item, words, *cues) = _renamed(columns)
     prompts: dict[str, list[str]] = {}
     single = "" if spoken else language_of_prompts([row[prompt] for row in rows])
@@ -170,7 +171,7 @@ def read(path: Path, named: TableNames) -> PromptColumns:
         words=words,
         added=added,
         left_out=left_out,
-        cautions=tuple(filter(None, [cautions])),
+        cautions=tuple(filter(None, cautions)),
     )
 
 

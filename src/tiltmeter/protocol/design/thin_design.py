@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from ... import row_files
 from ...languages.letters import NAME
 from ...languages.patterns import lazy
 from .. import Protocol
@@ -32,6 +33,13 @@ def thin_design(protocol: Protocol) -> list[str]:
     )
     lone, shared = _lone_names(protocol), _shared_words(protocol)
     return [*_few_items(protocol), *lone, *shared, *unasked]
+
+
+def lost_letters(protocol: Protocol) -> list[str]:
+    """Returns a warning about letters that the tables lost when they were saved; [] if none are."""
+    rows = (row for table in protocol.tables for row in table)
+    warning = row_files.lost_letters(cell for row in rows for cell in row.values())
+    return [warning] if warning else []
 
 
 def cues_not_asked(protocol: Protocol) -> dict[str, list[str]]:

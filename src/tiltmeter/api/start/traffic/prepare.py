@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,11 +38,14 @@ class Prepared:
         return [decision for decision in self.decisions if decision.asked]
 
 
-def prepare(file: Path, folder: Path, wishes: Wishes) -> Prepared:
+def prepare(
+    file: Path, folder: Path, wishes: Wishes, tell: Callable[[str], None] = lambda line: None
+) -> Prepared:
     """Reads prompts, decides which cues to swap, and writes the audit into a folder.
 
-    An existing table of decisions in the folder has priority. Raises UsageError, without any text
-    of a prompt, if nothing can be asked.
+    tell: gets a line before the pairing, which may take seconds. An existing table of decisions in
+    the folder has priority. Raises UsageError, without any text of a prompt, if nothing can be
+    asked.
     """
     for swap in wishes.swaps:
         if swap not in ATTRIBUTES:
@@ -50,6 +53,7 @@ def prepare(file: Path, folder: Path, wishes: Wishes) -> Prepared:
     log = read_log(file, wishes.prompt, wishes.spans)
     rows = list(map(redaction.redacted, log.rows)) if wishes.redact else list(log.rows)
     rows = _distinct(rows, wishes.unit)
+    tell(f"Pairing {len(rows):,} prompts of {file.name} …")
     items = _items(rows, wishes.unit)
     decisions = deciding.decide(
         rows, items, wishes.swaps, insert=wishes.insert or "", seed=wishes.pair_seed
