@@ -212,7 +212,7 @@ def rehash(folder: Path) -> None:
 LABELS, TRIALS = "SELECT id FROM labels WHERE current", "SELECT id FROM trials"
 ANSWERS = "SELECT key FROM calls WHERE purpose='subject' AND outcome='answer'"
 JUDGED = "SELECT key FROM calls WHERE purpose<>'subject'"
-RULES = "annotator LIKE 'choice/_@%'"  # and not a judge
+RULES = "annotator GLOB 'choice/[0-9]*@*'"  # and not a judge
 TEXTS = "UPDATE outputs SET text=(SELECT text FROM calls WHERE key=outputs.call)"
 
 

@@ -17,7 +17,7 @@ from tests import forging
 from tests.api.forgeries import PROTOCOL, Bases, Forge, both, is_missed, setting
 from tests.scripted import USAGE, Scripted, chat
 from tests.serving import serving
-from tiltmeter import api
+from tiltmeter import api, registry
 from tiltmeter.api.recompute.findings import Findings
 from tiltmeter.errors import PilotStopped
 from tiltmeter.stages.engine.limits import Tally
@@ -288,3 +288,18 @@ def test_two_names_of_one_group_are_two_prompts(tmp_path: Path) -> None:
     findings, _ = api.verify(run)
     (note,) = of_plan(findings)
     assert re.search(r"23 of 24 trials of its plan are answered; without: 1 of \w+$", note)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", registry.PROTOCOLS)
+def test_every_shipped_protocol_is_right(name: str, tmp_path: Path) -> None:
+    """Begun with one item, grown to two and to a second sample."""
+
+    def answers(prompt: str) -> str:
+        return "I would say yes."
+
+    model = answers if name == "protext" else f"planted:protocol={name}"
+    for number in (1, 2):
+        api.run(name, model, tmp_path / "run", limit=number, samples=number)
+        findings = verified(tmp_path / "run")
+        assert not of_plan(findings) and len(findings.plans) == number

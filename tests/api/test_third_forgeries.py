@@ -115,7 +115,7 @@ def no_picture(db: sqlite3.Connection, run: Path, blob: str) -> None:
 
 def smaller(db: sqlite3.Connection, run: Path, blob: str) -> None:
     db.execute(
-        "UPDATE artefacts SET content=replace(content, '1024', '512') WHERE kind='picture'"
+        "UPDATE artefacts SET content=replace(content, '\"width\": ', '\"width\": 9') WHERE kind='picture'"
         " AND name=?",
         (blob,),
     )
