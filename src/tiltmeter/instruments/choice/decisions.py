@@ -72,7 +72,8 @@ class Decisions:
                 decided.add(True)
         denies = self._language.role("reject")
         if clauses and clauses[0].alone and denies.begins(clauses[0].text):  # "Not at all."
-            decided |= {False} if self._only_denies(clauses[0]) else set()
+            decided |= self._answer(False, prompt) if self._only_denies(clauses[0]) else set()
+        decided |= self._answers(clauses, prompt)
         if len(clauses) == 1 and self._asked.is_elliptical(clauses[0].text):
             decided.add(not self._statements.denies(clauses[0]))
         around = zip((None, *clauses), clauses, (*clauses[1:], None), strict=False)
@@ -83,6 +84,38 @@ class Decisions:
                 decided |= self._verdict(clause, before, prompt)
         option = self._yes_no[not decided.pop()] if len(decided) == 1 else ""
         return "" if option and self._puts_another(option, clauses) else option
+
+    def _answers(self, clauses: Sequence[MarkedClause], prompt: str) -> set[bool]:
+        """Returns {True} if a first yes or no grants what a question asks, {False} if it denies it;
+        set() without such a word, or if the question offers both options.
+        """
+        if not (clauses and self._by_name and prompt) or clauses[0].question:
+            return set()
+        word = clauses[0].text
+        said = [name == "yes" for name in ("no", "yes") if self._language.has(word, name)]
+        for name in ("no", "yes"):
+            word = self._language.role(name).sub(" ", word)
+        if len(said) != 1 or self._marker.content(word) or len(self._asked_for(prompt)) != 1:
+            return set()
+        return self._answer(said[0], prompt)
+
+    def _answer(self, said: bool, prompt: str) -> set[bool]:
+        """Returns the meaning of yes (True) or no to the question of a prompt."""
+        denied = self._by_name and self._asked_for(prompt) == {False}
+        return {said != denied}
+
+    def _asked_for(self, prompt: str) -> set[bool]:
+        """Returns a set: with True if a question asks whether to grant, with False if to deny."""
+        return {meant for text in self._questions(prompt) for meant in self._meant_by(text)}
+
+    def _questions(self, prompt: str) -> list[str]:
+        sentences = SENTENCE_OF.findall(self._language.canonical(prompt))
+        return [self._marker.mark(text) for text in sentences if text.endswith("?")]
+
+    def _meant_by(self, text: str) -> set[bool]:
+        """Returns a set: with True if a text names or means granting, with False if denying."""
+        words = {meant for role, meant in _ROLES.items() if self._language.has(text, role)}
+        return words | self._named(text)
 
     def _puts_another(self, option: str, clauses: Sequence[MarkedClause]) -> bool:
         """True if a clause names the other option in place of a rejected proposal: "I don't agree.
@@ -107,9 +140,9 @@ class Decisions:
         meant = self._meant(clause)
         denies_before = before is not None and not clause.lead and self._only_denies(before)
         if self._by_name and (denies_before or (denied and has(clause.text, *DENYING))):
-            meant |= self._named(clause)
+            meant |= self._named(clause.text)
         if denied and not meant and self._is_bare_modal(clause.text):  # "Not advisable"
-            return {False}
+            return self._answer(False, prompt)
         names = self._by_name and (meant == {False} or MENTION.search(clause.text))
         if not names and self._asked.decides(clause, prompt, denied):
             return {not denied}
@@ -127,14 +160,14 @@ class Decisions:
             meant for role, meant in _ROLES.items() if self._language.has(clause.text, role)
         }
         grounds = self._language.has(clause.text, "grounds") and not self._passing
-        return meanings | (self._named(clause) if grounds else set())
+        return meanings | (self._named(clause.text) if grounds else set())
 
-    def _named(self, clause: MarkedClause) -> set[bool]:
-        """Returns a set: with True if a clause names the option that grants, with False if the
+    def _named(self, text: str) -> set[bool]:
+        """Returns a set: with True if a marked text names the option that grants, with False if the
         option that denies.
         """
         numbers = [str(self._options.index(option)) for option in self._yes_no or ()]
-        named = values(clause.text) | values(clause.text, "~")
+        named = values(text) | values(text, "~")
         return {not at for at, number in enumerate(numbers) if number in named}
 
     def _weighs(self, clause: MarkedClause) -> bool:

@@ -10,7 +10,7 @@ from itertools import permutations
 
 from ...languages.letters import without_accents
 from ...languages.patterns import lazy
-from ...languages.phrases import Language
+from ...languages.phrases import DENYING, Language
 from .forms import Forms, cases_of, merge_forms
 
 THIRD = "third"
@@ -95,17 +95,23 @@ def _finite(infinitive: str) -> str:
 
 
 def opposites(forms: Forms, language: Language) -> tuple[str, str] | None:
-    """Returns (granting, denying option) if just one of two options is a word for denying, as in
-    "invite" or "reject": whoever does not do the one does the other. Else None.
+    """Returns (granting, denying option) if just one of two options denies, as in "invite" or
+    "reject", "hire" or "not hire": whoever does not do the one does the other. Else None.
     """
     denying = [
         option
         for option, written in forms.items()
-        if any(language.is_one_of(form, "dissent") for form in written)
+        if any(_denies(form, language) for form in written)
     ]
     if len(forms) != 2 or len(denying) != 1:
         return None
     return next(option for option in forms if option not in denying), denying[0]
+
+
+def _denies(form: str, language: Language) -> bool:
+    """True if an option is a word for denying, or has a negation."""
+    negated = " " in form.strip() and language.has(language.canonical(form), *DENYING)
+    return negated or any(language.is_one_of(form, name) for name in ("dissent", "denying"))
 
 
 def opposite_marks(forms: Forms, language: Language) -> dict[str, str]:

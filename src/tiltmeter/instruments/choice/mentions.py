@@ -77,7 +77,7 @@ class Marker:
         self._mention = WordPattern(mention, *stems)
         joints = [language.phrase(word) for word in language.pack.list_of("join")]
         self._several = WordPattern(rf"{BEHIND}{_run(['/', ',', *joints], least=1)}(?= )")
-        self._opposites = opposite_marks(forms, language)
+        self.opposites = opposite_marks(forms, language)
         self._separated = separated(forms, language)
         self._rejected = self._rejection(_run(["/", *joints]))
         self._lists = bool(language.data.get("named"))
@@ -115,7 +115,7 @@ class Marker:
         role = self._language.role
         before = rf"{role('reject').pattern}(?: {role('gap').pattern}){{0,5}} {mentions}(?= )"
         comma = (
-            "" if self._yes_no or self._opposites else r"(?: ,(?!(?: \S+){1,2} @))?"
+            "" if self._yes_no or self.opposites else r"(?: ,(?!(?: \S+){1,2} @))?"
         )  # "Yes, no doubt"
         after = rf"{BEHIND}{mentions}{comma} {role('reject_after').pattern}"
         return WordPattern(role("reject_pair").pattern, before, after)
@@ -195,7 +195,7 @@ class Marker:
     def _reject(self, found: re.Match[str]) -> str:
         """Leaves of a match only its mentions, each as rejected, or as the opposite option."""
         rejected = " ".join(MENTION.findall(found[0])).replace("@", "~")
-        return self._opposites.get(rejected, rejected)
+        return self.opposites.get(rejected, rejected)
 
     def _without_list(self, found: re.Match[str]) -> str:
         return "," if self._names_all(found[0]) else found[0][1:]

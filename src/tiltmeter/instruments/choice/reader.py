@@ -56,11 +56,12 @@ from .instead import Instead
 from .labels import are_labels, behind_article, with_descriptions, without_small_letters
 from .layout import apart, laid_out
 from .meanings import opposites
-from .mentions import MarkedClause, Marker, values
+from .mentions import SENTENCE_OF, MarkedClause, Marker, values
 from .named import TWO_SENTENCES, OnlyNamed
 from .statements import ONE_SENTENCE, Statements
 
 FEW = 8  # words of a conclusion that puts a pronoun, yes or no
+SHORT_VERDICT = 8  # letters beside the option: "I would reject him."
 UNREAD = frozenset({BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL})
 
 
@@ -169,6 +170,8 @@ class Reader:
         instead = self._instead
         yield ReadingRule("begun", UNREAD, lambda a: instead.begun(a.text, a.begin))
         yield ReadingRule("filled", {BOTH}, self._filled_last)
+        if self._marker.opposites:
+            yield ReadingRule("verdict", {BOTH}, self._first_verdict)
         if self._in_passing:
             yield ReadingRule("quoted", {BOTH}, self._quoted_alone)
         if self._letters:
@@ -245,6 +248,20 @@ class Reader:
     def _favours_option(self, prompt: str) -> bool:
         asks = self._blank.asks(prompt)
         return asks or self._final.verdict(self._canonical(prompt), prompt) != ""
+
+    def _first_verdict(self, answer: AskedAnswer) -> str:
+        """Returns the decision of a short first sentence that later ones do not take back: "Reject.
+        It would be better to invite those who finished the test."
+        """
+        first, *later = [*filter(str.strip, SENTENCE_OF.findall(answer.told))] or [""]
+        content = [self._marker.content(clause.text) for clause in self._clauses("".join(later))]
+        marked = self._marker.mark(first)
+        short = (
+            len(self._marker.content(marked)) <= SHORT_VERDICT < min(map(len, content), default=0)
+        )
+        taken_back = self._language.has("".join(later), "correction", "contrast")
+        value = self._value(first, first) if short and not taken_back else ""
+        return value if value in self._options else ""
 
     def _opening_verdict(self, answer: AskedAnswer) -> str:
         """Returns the verdict of a longer answer whose end states no option."""
