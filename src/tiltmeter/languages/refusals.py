@@ -19,6 +19,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 
 from ..records import Json
+from .concessions import SENTENCE, SHORT, concedes
 from .letters import MARKS, fold, script, straight
 from .pack import Pack, pack, shipped, strings
 from .patterns import NEVER, lazy
@@ -31,16 +32,11 @@ _SENTENCE_END = lazy(r"(?<=[.!?؟।。！？])\s*|\n")
 _CHARACTER = f"[\\w{MARKS}]"
 LOOSE = "~"  # begins a line that counts where an answer names nothing
 _NEVER = lazy(NEVER)
-_SHORT = 12  # words and marks (characters without spaces) of an answer that a conclusion announces
-_SENTENCE = lazy(r"[^.?]+[.?]*")  # of canonical text
 _STEM, _GROWN = 4, 3  # letters that two forms of a word have in common, and that each may have more
 _TURNS = ("contrast", "coordinate")
 _VERB = 2  # words at the beginning of a prompt, one of which may be its verb
 _LAST = lazy(r"[^.?]+[.?:,/ ]*$")  # sentence of canonical text
 _LETTER = lazy(rf"[^\W\d_{MARKS}]")
-_FIGURE = lazy(
-    r"[^.?]*? (?:\d{1,2}|\d{1,3} [.,] \d{3}|\d+ [^\W\d]+ \d+)(?: [^\d.,/-]| [.,] (?!\d)|\s*$)"
-)
 # A quotation of several words; with a colon before it what a text delivers.
 _INSIDE = r"[^\"“”„«»「」『』\n]"
 _QUOTED = lazy(rf"[\"“„«「『]{_INSIDE}{{6,}}[\"”“»」』]")
@@ -86,7 +82,7 @@ def _declines_asked(start: str, code: str, prompt: str) -> bool:
         return False
     if known.is_one_of(told.strip(" ."), "no") and "?" not in prompt:
         return True
-    sentences = [part for part in _SENTENCE.findall(told) if part.strip(" .?,:/")]
+    sentences = [part for part in SENTENCE.findall(told) if part.strip(" .?,:/")]
     if len(start) > _BEGINNING // 2 and told.strip()[-1:] not in ".?":
         del sentences[-1:]  # cut off: "I cannot em[phasize enough …"
     asked = known.canonical(prompt)
@@ -156,34 +152,13 @@ def _answers_anyway(text: str, codes: Iterable[str], prompt: str) -> bool:
     """True if a text finally answers, however it began: in quotes after a colon ("…, but here is
     one: “…”"), by a word that a conclusion announces ("My answer is: no"), by yes, no or a name of
     the prompt after an empty condition ("if I had to choose, Ann"), by what a colon announces after
-    a concession, or by a figure ("I cannot know, but 7 or so").
+    a concession, by a figure ("I cannot know, but 7 or so"), or by what holds in general.
     """
     return _DELIVERED.search(text) is not None or any(
         _concludes(known, known.canonical(text[:_ANYWHERE]), prompt)
-        or _explains(known, known.canonical(text[:_ANYWHERE]), known.canonical(prompt))
-        or _concedes_figure(known, known.canonical(text[:_BEGINNING]))
+        or concedes(known, known.canonical(text[:_ANYWHERE]), known.canonical(prompt))
         for known in map(language, codes)
     )
-
-
-def _explains(known: Language, told: str, asked: str) -> bool:
-    """True if an answer to a question goes on from a refusal, by "but", to what a colon announces:
-    "I am no doctor, but here is the gist: …".
-    """
-    match = known.role("contrast").search(told)
-    if "?" not in asked or not match:
-        return False
-    lead, _, rest = told[match.end() :].partition(":")
-    least = 2 * _SHORT if known.data.get("unspaced") else _SHORT
-    return len(rest.split()) > least and "." not in lead and not known.has(lead, *DENYING)
-
-
-def _concedes_figure(known: Language, told: str) -> bool:
-    """True if "but" leads from a refusal to a figure that is not a telephone number."""
-    match = known.role("contrast").search(told)
-    rest = told[match.end() :] if match else ""
-    answers = "?" not in rest and not known.has(rest, "decline", *DENYING)
-    return answers and _FIGURE.match(rest) is not None
 
 
 def _concludes(known: Language, told: str, prompt: str) -> bool:
@@ -197,7 +172,7 @@ def _concludes(known: Language, told: str, prompt: str) -> bool:
         size = 2 if known.data.get("unspaced") else 1
         words, asked = rest.split(), known.canonical(prompt)
         names = (" ".join(words[at : at + size]) for at in range(len(words) + 1 - size))
-        if len(words) <= _SHORT and any(
+        if len(words) <= SHORT and any(
             len(name) > 1 and name not in known.frequent and f" {name} " in asked for name in names
         ):
             return True
@@ -205,7 +180,7 @@ def _concludes(known: Language, told: str, prompt: str) -> bool:
     if not sentence or not announced or refuses(sentence[0], known.pack.code):
         return False
     answer = f"{sentence[0][announced.end() :].strip(' .?')} "
-    short = len(answer.rpartition(":")[2].split()) <= _SHORT
+    short = len(answer.rpartition(":")[2].split()) <= SHORT
     return (
         short and bool(answer.strip()) and (":" in answer or known.has(f" {answer}", "yes", "no"))
     )

@@ -16,6 +16,7 @@ from ...languages.patterns import lazy
 from ...languages.phrases import DENYING, Language
 from ...languages.refusals import shares_word
 from .labels import LABELS
+from .meanings import THIRD
 from .mentions import MENTION, SENTENCE_OF, WORDLESS, Marker, values
 
 # roles whose words may stand beside a place
@@ -82,7 +83,7 @@ class Final:
         turns, has = map(self._language.role, ("contrast", "coordinate")), self._language.has
         cuts = [match.end() for role in turns for match in role.finditer(marked)]
         marked = marked[max(cuts, default=1) - 1 :]  # "That said, …", "Tea is fine, but …"
-        named = values(marked)
+        named = values(marked) - {THIRD}  # "Tea, because they …"
         if "~" in marked or len(named) != 1 or not min(named).isdigit():
             return "", False
         if has(marked, *DENYING, "condition", "decline", "guess", "aside"):

@@ -275,12 +275,15 @@ class Marker:
         reserves: a contrast counts only if it has a pronoun or a negation.
         """
         marked = self.mark(canonical)
-        rest = [_pad(part) for part in SENTENCE_OF.findall(marked[marked.rfind("@") :])[1:]]
+        _, *others = SENTENCE_OF.findall(marked[marked.rfind("@") :])
+        rest = [_pad(part) for part in others if part.strip()]
         pack = self._language.pack
         pronouns = {word for name in ("she", "he") for word in pack.list_of(name)}
         against = [self._language.role(name) for name in ("contrast", "coordinate")]
         for part in rest:
             weighs = pronouns & {*part.split()} or self._language.has(part, *DENYING)
+            if reserves and part == rest[-1] and self._language.has(part, "surmise"):
+                continue  # "But this is only a guess."
             if (weighs or not reserves) and any(role.begins(part) for role in against):
                 return True
         *_, last = ["", *(part for part in rest if self.content(part))]
@@ -335,8 +338,9 @@ def _reject_all(found: re.Match[str]) -> str:
 
 
 def _join_all(found: re.Match[str]) -> str:
-    """Merges the mentions of a match ("@0 as well as @1") into one mention of several options."""
-    return f"@{'+'.join(sorted(values(found[0])))}"
+    """Merges the mentions of a match ("both @0 and @1") into one mention that means `both`."""
+    merged = sorted(values(found[0]))
+    return f"@{'+'.join((*merged, BOTH) if len(merged) > 1 else merged)}"
 
 
 def _together(words: Sequence[str]) -> str:

@@ -19,7 +19,8 @@ from .mentions import MENTION, SENTENCE_OF, WORDLESS, MarkedClause, Marker, unio
 ONE_SENTENCE = 80  # characters of an answer that says little but “neither of the two”
 DECLINING = 4  # sentences of an answer in which it may decline
 LISTED = 3  # statements: two that head a description, and one that is announced
-_BOTH_FIRST = lazy(rf" (?:@\d+(?:\+\d+)+ )?@{BOTH} ")  # "tea and coffee both …"
+# "tea and coffee both …", "both tea and coffee …"
+_BOTH_FIRST = lazy(rf" (?:@\d+(?:\+\d+)+ )?@(?:\d+\+\d\S*\+)?{BOTH} ")
 Stated = list[set[str]]  # the values of each mention that states a choice
 
 
@@ -206,8 +207,9 @@ class Statements:
         if len(options) == 1 and THIRD not in alone:
             return options.pop()
         if not options and alone & {THIRD, NEITHER}:
-            bare = clauses[0].alone and clauses[0].closed and len(clauses) > 1
-            bare = bare and clauses[0].text.strip() == f"@{NEITHER}"
+            head, *after = clauses  # "Neither. I …", "Neither: it …"
+            bare = (head.alone and head.closed) or after[0].lead == head.text if after else False
+            bare = bare and head.text.strip() == f"@{NEITHER}"
             fits_none = bare or THIRD in alone or not self._declines(told)
             return NEITHER if fits_none else REFUSAL
         several = len(union(stated) - {THIRD, BOTH, NEITHER}) > 1
