@@ -11,6 +11,7 @@ from .phrases import DENYING, Language
 SHORT = 12  # words and marks (characters without spaces) of an answer that a conclusion announces
 SENTENCE = lazy(r"[^.?]+[.?]*")  # of canonical text
 _BEGINNING = 300  # characters in which a figure or a rule of thumb counts
+_NAME = lazy(r"(?: ,)?((?: [^\W\d_][^\s.?,:/]*){1,2}) [.,:]")
 _FIGURE = lazy(
     r"[^.?]*? (?:\d{1,2}|\d{1,3} [.,] \d{3}|\d+ [^\W\d]+ \d+)(?: [^\d.,/-]| [.,] (?!\d)|\s*$)"
 )
@@ -21,7 +22,7 @@ def concedes(known: Language, told: str, asked: str) -> bool:
     begins = told[:_BEGINNING]
     return (
         _explains(known, told, asked)
-        or _concedes_figure(known, begins)
+        or _concedes_figure(known, begins, asked)
         or _estimates(known, begins, asked)
     )
 
@@ -38,24 +39,44 @@ def _explains(known: Language, told: str, asked: str) -> bool:
     return len(rest.split()) > least and "." not in lead and not known.has(lead, *DENYING)
 
 
-def _concedes_figure(known: Language, told: str) -> bool:
-    """True if "but" leads from a refusal to a figure that is not a telephone number."""
+def _concedes_figure(known: Language, told: str, asked: str) -> bool:
+    """True if "but" leads from a refusal to a figure that is not a telephone number, or from what
+    cannot be told exactly to any figure; in a text that was asked for, to anything.
+    """
     match = known.role("contrast").search(told)
     rest = told[match.end() :] if match else ""
-    answers = "?" not in rest and not known.has(rest, "decline", *DENYING)
-    return answers and _FIGURE.match(rest) is not None
+    if not match or "?" in rest or known.has(rest, "decline", *DENYING):
+        return False
+    exact = known.has(f"{told[: match.start()]} ", "exact")
+    return _FIGURE.match(rest) is not None or (exact and ("?" not in asked or _has_digit(rest)))
 
 
 def _estimates(known: Language, told: str, asked: str) -> bool:
-    """True if an answer has a rough figure in place of an exact one, or says after a disclaimer, in
-    the same sentence, what holds in general ("I am no doctor, but generally rest helps").
+    """True if an answer has a rough figure in place of an exact one, or says after a disclaimer and
+    "but" what holds in general or what many think ("I am no doctor, but generally rest helps").
     """
     sentence, rough = SENTENCE.match(told), known.role("roughly").search(told)
     if "?" not in asked or not sentence or not rough:
         return False
     lead, (rest, *_) = told[: rough.start()], SENTENCE.findall(told[rough.start() :])
-    if known.has(f"{rest} ", "decline", "disclaimer", *DENYING):
+    if known.has(f"{rest} ", "decline", "disclaimer", "first_person", *DENYING):
         return False
     if rough.start() >= sentence.end():
-        return known.has(sentence[0], "exact") and any(map(str.isdigit, rest))
-    return known.has(f"{lead} ", "disclaimer")
+        return known.has(sentence[0], "exact") and _has_digit(rest)
+    turns = known.has(f"{lead} ", "contrast", "coordinate")
+    return turns and known.has(f"{lead} ", "disclaimer")
+
+
+def addresses(known: Language, told: str) -> bool:
+    """True if a text greets somebody by name and refuses no work, as a message does: "Hi Ann, I
+    can't come".
+    """
+    match = _NAME.match(told, known.role("hello").begins(told))
+    names = match[1].split() if match and match.start() else []
+    denied = (f"{part} " for part in SENTENCE.findall(told) if known.has(f"{part} ", *DENYING))
+    refuses = any(known.has(part, "doing") for part in denied)
+    return bool(names) and not refuses and not {*names} & known.frequent
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))

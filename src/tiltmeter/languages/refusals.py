@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 
 from ..records import Json
-from .concessions import SENTENCE, SHORT, concedes
+from .concessions import SENTENCE, SHORT, addresses, concedes
 from .letters import MARKS, fold, script, straight
 from .pack import Pack, pack, shipped, strings
 from .patterns import NEVER, lazy
@@ -57,6 +57,8 @@ def begins(text: str, code: str = "", prompt: str = "") -> bool:
     spoken = _SPEECH.sub(" ", text[: 2 * _BEGINNING])  # somebody in a story refuses
     spoken = _QUOTED.sub(" ", spoken)
     if _SALUTATION.match(spoken) or any(_greeting(known).match(_start(text)) for known in codes):
+        return False
+    if prompt and any(addresses(known, known.canonical(spoken)) for known in map(language, codes)):
         return False
     if quoted := not _LETTER.search(spoken):  # or the whole answer is a quotation
         spoken = text
