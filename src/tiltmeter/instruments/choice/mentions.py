@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import groupby, permutations
 from typing import NamedTuple
 
-from ...languages.patterns import BEHIND, NEVER, WordPattern, lazy
+from ...languages.patterns import BEHIND, WordPattern, lazy
 from ...languages.phrases import DENYING, Language
 from ...records import BOTH, NEITHER
 from .forms import Forms, is_part
@@ -101,8 +101,7 @@ class Marker:
             ("reject_before", _reject_all, 1),
             ("together", _join_all, 2),
         )
-        known = [(language.role(name), change, fewest) for name, change, fewest in steps]
-        self._pairs = [step for step in known if step[0].pattern != NEVER]
+        self._pairs = [(language.role(name), change, fewest) for name, change, fewest in steps]
         self._asked = lru_cache(maxsize=1024)(self._sentences)
         # several rules ask for these
         self.mark = lru_cache(maxsize=64)(self._mark)
@@ -304,11 +303,8 @@ class Marker:
         """True if a clause or its lead repeats the prompt's list of all options."""
         if "@" not in part or not self._names_all(part):
             return False
-        return self._retold(lead) or self._retold(part)
-
-    def _retold(self, part: str) -> bool:
-        """True if a clause paraphrases or repeats the instruction."""
-        return self._language.has(part, "listing") or self._language.role("echo").begins(part) > 0
+        has, echo = self._language.has, self._language.role("echo")
+        return any(has(text, "listing") or echo.begins(text) > 0 for text in (lead, part))
 
 
 def _pad(text: str) -> str:
