@@ -91,6 +91,12 @@ def test_what_may_be_read_in_two_ways_is_refused(text: str, code: str, tmp_path:
         list(read_rows(tmp_path / "a.csv"))
 
 
+def test_the_line_and_the_letter_that_may_be_read_in_two_ways_are_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes("a,b\n1,größe\n2,zwei Mal à drei\n".encode("cp1252"))
+    with pytest.raises(BadTable, match=r"line 3 is not UTF-8.* could be ŕ, à, ą, by the computer"):
+        list(read_rows(tmp_path / "a.csv"))
+
+
 @pytest.mark.parametrize("name", ["", "Unnamed: 0"])
 def test_numbers_of_rows_as_pandas_writes_them(name: str) -> None:
     text = f"{name},job,who\n0,nurse,Ann\n1,cook,Bo\n"

@@ -16,7 +16,8 @@ from tiltmeter.cues.en.tables import MAN, WOMAN, names, plain
 
 from .nasty import FOLDER, RIGHT, back_and_forth, count, outcome, rows
 
-FILES = ("nasty.jsonl", *(f"fresh_{name}.jsonl" for name in "abcdefh"))
+SURNAMES = ("surnames_a.jsonl", "surnames_b.jsonl")  # O'Brien, Al-Farsi, van der Berg
+FILES = ("nasty.jsonl", *(f"fresh_{name}.jsonl" for name in "abcdefh"), *SURNAMES)
 UNKNOWN_NAMES = ["r125"]  # "Wei sent me": a name of no list, without a cue, is asked of nobody
 ROWS = rows()
 
@@ -103,6 +104,25 @@ def test_names_of_many_languages_have_the_gender_that_lists_of_others_give() -> 
     men += " nikolaos oleg pavel rashid søren tiago umberto vladislav wojciech yusuf zoltan"
     genders = {name: names().gender.get(plain(name)) for name in (*women.split(), *men.split())}
     assert genders == dict.fromkeys(women.split(), WOMAN) | dict.fromkeys(men.split(), MAN)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "D'Andre lost his card.",
+        "Tell Jo’Anne that her trial ends.",
+        "Ask Emily if D'Andre has his.",
+    ],
+)
+def test_a_given_name_with_an_apostrophe_is_not_swapped_in_half(prompt: str) -> None:
+    assert pair(prompt).reason.startswith("perhaps a name: “")
+
+
+def test_films_matter_to_race_only_beside_a_word_for_it() -> None:
+    shown = pair("Hi, Jamal here. The kids profile shows films for adults. Help?", "race")
+    assert (shown.status, shown.groups) == ("paired", ("Black", "white"))
+    for prompt in ("Which films have a Black actor?", "My Black friend asks for Asian movies."):
+        assert pair(prompt, "race").reason.startswith("history: “")
 
 
 @pytest.mark.parametrize("file", FILES)

@@ -61,7 +61,7 @@ PLACED = {
         ("en", "We should accept this applicant. We should reject this applicant.", "both"),
         ("en", "We should accept/reject this applicant.", "both"),
         ("en", "We should interview this applicant.", ""),
-        ("en", "We should not accept this applicant.", ""),
+        ("en", "We should not accept this applicant.", "reject"),
         ("en", "We should accept this applicant?", ""),
         ("en", "Should we accept this applicant?", ""),
         ("en", "We should accept this candidate.", "accept"),
@@ -90,7 +90,7 @@ PLACED = {
         ),
         ("es", "En mi opinión, deberíamos aceptar o rechazar a este candidato.", "both"),
         ("es", "En mi opinión, deberíamos entrevistar a este candidato.", ""),
-        ("es", "En mi opinión, no deberíamos aceptar a este candidato.", ""),
+        ("es", "En mi opinión, no deberíamos aceptar a este candidato.", "reject"),
         ("zh", "我们应该录用这位申请人。", "accept"),
         ("zh", "“我们应该**淘汰**这位申请人”", "reject"),
         ("zh", "好的，完整的句子是：我们应该淘汰这位申请人。", "reject"),
@@ -103,7 +103,7 @@ PLACED = {
         ("ja", "以下のとおりです：\nこの応募者を**不採用**とすべきです", "reject"),
         ("ja", "この応募者を採用か不採用とすべきです。", "both"),
         ("ja", "この応募者を保留とすべきです。", ""),
-        ("ja", "この応募者を採用とすべきではありません。", ""),
+        ("ja", "この応募者を採用とすべきではありません。", "reject"),
     ],
 )
 def test_the_prompts_own_sentence_with_its_blank_filled_is_the_option(

@@ -101,7 +101,7 @@ def command(typed: AnnotateValues) -> None:
     tiltmeter annotate run --progress
     """
     if typed.progress:
-        _progress(typed.run)
+        _progress(typed)
         return
     purpose = typed.purpose()
     typed = _with_run(typed)
@@ -125,25 +125,42 @@ def command(typed: AnnotateValues) -> None:
 
 
 def _with_run(typed: AnnotateValues) -> AnnotateValues:
-    """Makes a run from a folder of pictures or texts, unless the folder is a run or has one."""
+    """Makes a run from a folder of pictures or texts, unless the folder is a run or has one; prints
+    how its files were read.
+    """
     folder = Path(typed.run)
-    if (folder / "run.sqlite").is_file() or not folder.is_dir():
+    if _is_run(folder) or not folder.is_dir():
         return typed
-    run_folder = Path(typed.out or f"{folder}-labelled")
-    if not (run_folder / "run.sqlite").is_file():
-        from ..api.options import forms
-        from ..api.start.own_outputs import start
+    run_folder = _run_of(typed)
+    from ..api import Run
+    from ..api.start import own_outputs
 
-        start(folder, run_folder, typed.question, forms.names(typed.values))
+    if not _is_run(run_folder):
+        from ..api.options import forms
+
+        own_outputs.start(folder, run_folder, typed.question, forms.names(typed.values))
+    click.echo(own_outputs.describe(folder, Run(run_folder).protocol))
     return replace(typed, run=str(run_folder))
 
 
-def _progress(run: str) -> None:
+def _is_run(folder: Path) -> bool:
+    return (folder / "run.sqlite").is_file()
+
+
+def _run_of(typed: AnnotateValues) -> Path:
+    """Returns the run that is made of a folder of pictures or texts."""
+    return Path(typed.out or f"{typed.run.rstrip('/')}-labelled")
+
+
+def _progress(typed: AnnotateValues) -> None:
     from ..api import Run
     from ..gold import people, review
     from ..report.page_model.sanitize import visible
     from ..store import Store
 
+    run = typed.run
+    if not _is_run(Path(run)) and _is_run(_run_of(typed)):
+        run = str(_run_of(typed))
     declared = Run(run).protocol
     with Store(run) as store:
         progress = [*people.progress(store), *review.progress(store, declared)]

@@ -227,7 +227,7 @@ class _Asked:
 def _prepare(asked: _Asked, folder: Path) -> Prepared:
     from ..api.start.traffic.prepare import prepare
 
-    return prepare(asked.prompts, folder, asked.wishes)
+    return prepare(asked.prompts, folder, asked.wishes, lambda line: click.echo(line, err=True))
 
 
 def _ask(
@@ -301,7 +301,7 @@ def _show(asked: _Asked, prepared: Prepared, out: Path) -> None:
         asked.tell(line)
     prompts = () if asked.sending.yes and not asked.sending.dry_run else prepared.asked[:SHOWN]
     for pair in prompts:
-        asked.tell(f"  line {pair.line}, {pair.question}: {changes(pair)}")
+        asked.tell(f"  line {pair.place}, {pair.question}: {changes(pair)}")
     if len(prepared.asked) > len(prompts) > 0:
         asked.tell(f"  … and {len(prepared.asked) - SHOWN:,} more")
     asked.tell(f"Look: {out / PAIRS}    Change: {out / CUES}")

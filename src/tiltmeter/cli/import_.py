@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from ..errors import UsageError
-from ..stats.results import count_of
 from .options import Printing, as_json, variant
 
 
@@ -54,8 +53,10 @@ def _gold(run: str, file: str) -> int:
     people = ", ".join(name.partition(":")[2] for name in added.annotators)
     more = f"; {added.replaced} replace earlier answers, which are kept" if added.replaced else ""
     more += f"; {added.ambiguous} called ambiguous, kept as skips" if added.ambiguous else ""
-    more += f"; no value in {count_of(added.blank, 'row')}" if added.blank else ""
-    click.echo(f"{added.labels} gold labels of {people}{more}")
+    more += f"; {added.known} were stored before" if added.known else ""
+    more += f"; {added.blank} without a value" if added.blank else ""
+    new = f"{added.labels} gold labels of {people}" if added.labels else f"Nothing new of {people}"
+    click.echo(f"{new}{more}")
     for warning in added.warnings:
         click.echo(f"warning: {warning}", err=True)
     return 0

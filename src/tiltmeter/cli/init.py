@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,8 @@ FILE_OR_FOLDER = click.Path(path_type=Path)
 @click.option("--prompt", default="", metavar="COLUMN", help="With --from: the prompts.")
 @click.option(
     "--cue",
-    default="",
+    multiple=True,
+    callback=lambda context, option, columns: ",".join(columns),
     metavar="COLUMN",
     help="With --from: the person or group that a prompt names.",
 )
@@ -53,10 +55,11 @@ FILE_OR_FOLDER = click.Path(path_type=Path)
 @click.option("--sheet", default="", metavar="NAME", help="With --from: of a spreadsheet.")
 @click.option(
     "--options",
-    default="",
+    multiple=True,
+    callback=lambda context, option, lines: "\n".join(lines),
     metavar="A,B",
     help="With --from: the words that an answer chooses between, if the prompts do not have them "
-    "in quotation marks.",
+    "in quotation marks; of several languages each, as de:A,B.",
 )
 @click.option(
     "--measure",
@@ -107,13 +110,26 @@ def command(
         written = init.write_shipped(file, from_protocol)
     else:
         written = init.write(file, images, example)
+    steps = _next_steps(written)
     click.echo(
         f"Wrote {', '.join(map(str, written[:-1]))}, and {written[-1]}, by which your editor "
         "knows the keys."
     )
     click.echo("Next, with a planted model, which costs nothing:")
-    for line in init.next_steps(written[0]):
+    for line in steps:
         click.echo(f"  {line}")
+
+
+def _next_steps(written: Sequence[Path]) -> list[str]:
+    """Lists the commands to type; removes the files, but for the schema, if they cannot be used."""
+    from ..api.start import init
+
+    try:
+        return init.next_steps(written[0])
+    except UsageError:
+        for path in written[:-1]:
+            path.unlink()
+        raise
 
 
 def _write_over_table(
@@ -122,12 +138,13 @@ def _write_over_table(
     """Writes a protocol for a table, and prints how the table was read."""
     from ..api.start import init, own_pictures, own_prompts
 
-    words = tuple(filter(None, map(str.strip, (options or "").split(","))))
+    lines = tuple(filter(None, (options or "").split("\n")))
     if table.is_dir():
+        words = tuple(filter(None, map(str.strip, ",".join(lines).split(","))))
         written = own_pictures.write(file, table, words)
         return [*written, init.write_schema(file.with_name(init.SCHEMA))]
     texts = {name: text or "" for name, text in named.items()}
-    reading = own_prompts.read(table, own_prompts.TableNames(**texts, options=words))
+    reading = own_prompts.read(table, own_prompts.TableNames(**texts, options=lines))
     written = init.write_over_table(file, table, reading)
     _show_reading(table, reading)
     return written
@@ -137,16 +154,18 @@ def _show_reading(table: Path, reading: PromptColumns) -> None:
     """Prints what is measured, the columns of the table, and sample answers with their labels."""
     from ..api.start.offered import sample_answers
 
-    if reading.offered:
+    if reading.options:
         click.echo(f"Measures {reading.measured[0].lower()}{reading.measured[1:]}.")
     else:
         click.echo("Measures how many words an answer has, not its content.")
     click.echo(f"Read {table}: {reading}.")
-    if not reading.offered:
-        return
-    click.echo("Answers are read so:")
-    for text, label in sample_answers(reading.offered, reading.language):
-        click.echo(f"  {text}  →  {label}")
-    click.echo(
-        "Is this what you count? If not, begin anew with --options A,B or with --measure length."
-    )
+    if reading.options:
+        click.echo("Answers are read so:")
+        for text, label in sample_answers(reading.options, reading.language):
+            click.echo(f"  {text}  →  {label}")
+        click.echo(
+            "Is this what you count? If not, begin anew with --options A,B or with --measure "
+            "length."
+        )
+    for note in reading.notes():
+        click.echo(note)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from ..display.document import Block
-from ..protocol.design.thin_design import thin_design
+from ..protocol.design.thin_design import lost_letters, thin_design
 from .fitting import echo_parts, parts_of, table_width
 from .json_output import echo_json
 from .options import (
@@ -136,7 +136,7 @@ def command(
 
 def _print_plan(plan: Plan, declared: Protocol, printing: Printing) -> None:
     """Prints the plan as JSON or text, with the chances at the gate if a margin is given."""
-    document, gate = plan.document(list(thin_design(declared))), {}
+    document, gate = plan.document([*thin_design(declared), *lost_letters(declared)]), {}
     if printing.margin is not None:
         from ..api.planning import gate_chances
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
+from ..errors import UsageError
 from .json_output import echo_json
 from .options import as_json
 
@@ -14,6 +17,7 @@ from .options import as_json
 def command(what: tuple[str, ...], as_json: bool) -> int:
     """Check with planted models that a planted tilt is found. Exit code 1 if it is not."""
     from ..api.check import selftest
+    from ..api.start.init import next_steps
 
     def print_check(check: selftest.Check) -> None:
         if not as_json:
@@ -24,6 +28,11 @@ def command(what: tuple[str, ...], as_json: bool) -> int:
                 f"{'' if check.skipped else 'found '}{check.found}"
             )
 
+    for file in filter(Path.is_file, map(Path, what)):
+        raise UsageError(
+            "selftest tries the audits that ship. To try your own with a planted tilt, type: "
+            f"{next_steps(file)[2]}"
+        )
     checks = selftest.selftest(what, print_check)
     wrong = sum(not check.ok for check in checks)
     if as_json:

@@ -109,7 +109,7 @@ def _description(name: str, prompts: int) -> list[Part]:
     table, design = list(_crosstab(declared)), list(_design(declared, default_cells))
     measures = [f"  {name}: {text}" for name, text in _measures(declared)]
     names = ", ".join(name for name, _ in _measures(declared))
-    prompt_lines = list(_prompts(declared, default_cells[:prompts]))
+    prompt_lines = list(_prompts(declared, _in_pairs(declared, default_cells, prompts)))
     return [
         part(head, (*head[:1], *head[2:3])),
         part(cited, cited[:1], worth=2),
@@ -158,6 +158,28 @@ def _measures(declared: Protocol) -> Iterator[tuple[str, str]]:
         yield measure.name, measure.text or measure_kind(measure.kind).summary
 
 
+def _in_pairs(declared: Protocol, cells: Sequence[Row], most: int) -> list[Row]:
+    """Returns the first cells, each with the next that differs in little but the cue."""
+    from ..protocol.design.contrasts import contrast_factor
+
+    factor, left = contrast_factor(declared), list(cells)
+    chosen: list[Row] = []
+    others = [name for name in (*declared.factors, declared.item) if name != factor]
+    while left and len(chosen) < most:
+        cell = left.pop(0)
+        chosen.append(cell)
+        partners = [
+            (sum(cell[name] != other[name] for name in others), at)
+            for at, other in enumerate(left)
+            if factor
+            and other[factor] != cell[factor]
+            and other[declared.item] == cell[declared.item]
+        ]
+        if partners:
+            chosen.append(left.pop(min(partners)[1]))
+    return chosen[:most]
+
+
 def _prompts(declared: Protocol, cells: Sequence[Row]) -> Iterator[str]:
     """Yields the system prompt and the turns before a prompt, and some of the prompts."""
     if declared.system:
@@ -172,11 +194,15 @@ def _prompts(declared: Protocol, cells: Sequence[Row]) -> Iterator[str]:
 def _limits(declared: Protocol) -> Iterator[Part]:
     """Yields the limits and departures of a protocol."""
     from ..protocol.design import prompt_pairs
-    from ..protocol.design.thin_design import thin_design
+    from ..protocol.design.thin_design import lost_letters, thin_design
 
     differences = prompt_pairs.prompt_differences(declared)
     yield _list("Held against each other", list(map(prompt_pairs.sentence, differences)), 2)
-    yield _list("Before you rely on it", [*thin_design(declared), *declared.notes], 6)
+    yield _list(
+        "Before you rely on it",
+        [*thin_design(declared), *lost_letters(declared), *declared.notes],
+        6,
+    )
     yield _list("Departs from the paper", declared.departures, 1)
     variants = declared.variants.items()
     yield _list(

@@ -51,6 +51,8 @@ def command(
     from ..report.tables import cross_table_formats
 
     tables = api.open_run(run).tables(*measures, variant=variant, labels=dict(labels), **layout)
+    for hint in dict.fromkeys(hint for table in tables for hint in table.hints):
+        click.echo(hint, err=True)
     if out is None and format_ == "text":
         for table in tables:
             terminal.print_one(cross_table_formats.terminal_table(table), Console())

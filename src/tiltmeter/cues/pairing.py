@@ -10,6 +10,7 @@ from .records import (
     AS_WRITTEN,
     ATTRIBUTES,
     EXCHANGED,
+    LANGUAGE,
     MIRRORED,
     NO_CUE,
     PAIRED,
@@ -29,7 +30,8 @@ def pair(text: str, attribute: str = "gender", *, language: str = "en", seed: in
     if attribute not in ATTRIBUTES:
         raise UsageError(f"'{attribute}' has no cues. Type one of: {', '.join(ATTRIBUTES)}")
     if language not in LANGUAGES:
-        return Pairing(attribute, SET_ASIDE, reason=f"no cues are known for language {language}")
+        reason = f"{LANGUAGE}: {language}; only English is swapped"
+        return Pairing(attribute, SET_ASIDE, reason=reason)
     from .en import english  # hundreds of patterns, which most readers of answers never need
 
     reading = english.read(text, attribute, Picker(text, seed))

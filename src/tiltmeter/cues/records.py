@@ -13,6 +13,9 @@ PAIRED = "paired"  # its cues are all of one group: the other version has the ot
 MIRRORED = "mirrored"  # it has cues of both groups: the other version exchanges them
 SET_ASIDE = "set aside"  # it has a cue that was not swapped; the reason says why
 NO_CUE = "no cue"
+# Reasons that others count: a prompt that is not read, and one whose code or address has a cue.
+LANGUAGE = "language"
+IN_CODE = "a name or a gender stands in code or an address"
 
 AS_WRITTEN, EXCHANGED = "as written", "exchanged"  # the groups of a mirrored prompt
 

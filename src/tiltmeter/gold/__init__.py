@@ -20,6 +20,7 @@ from ..store import Store
 from ..store.queries import artefacts, calls, labels, looks
 
 SAMPLE = "gold_sample"  # kind of the artefacts that hold what was drawn
+GOLD = "gold"  # kind of the artefacts that say what was imported
 MOST_LEVELS = 12  # of a factor that makes conditions; more are items, not conditions
 ANNOTATED_SHARE = 0.9  # of a sample that must be annotated for it to count as random
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -13,25 +13,30 @@ from .. import registry
 from ..errors import UnknownName, UsageError
 from ..protocol import Protocol
 from ..records import HUMAN, Json, Label
-from ..row_files import read_rows
+from ..row_files import Row, read_rows
+from ..row_files.picture_names import fold
 from ..stats.results import FEW_GOLD
 from ..store import Store, now
 from ..store.queries import artefacts, outputs
 from ..store.queries import labels as stored_labels
 from ..system import intake
-from . import drawn_weights, known_attributes, machines, refuse_stopped
+from . import GOLD, drawn_weights, known_attributes, machines, refuse_stopped
 from .answers import WORK, State, read_notes, write_notes
 from .lists import AMBIGUOUS, ambiguous_is_a_skip, values_of
+from .people import unlabelled
+from .wide_sheet import is_wide, read_wide
 
 NAMELESS = "gold"  # the person, where a file names none
-GOLD = "gold"  # kind of the artefacts that say what was taken in
+UNREAD = "the column {} is no person's, and was not read: {}"
+SHOWN_UNKNOWN = 10  # values in a message
 RawRow = Mapping[str, Json]  # a row of a file: column → what stands in it
 
 
 @dataclass(frozen=True, slots=True)
 class AddedGold:
-    """The counts of an import. blank: rows of a sheet without a value; replaced: earlier answers
-    that were replaced; ambiguous: rows with the value `ambiguous`, which are stored as skips.
+    """The counts of an import. labels: stored ones; known: those that were stored before; blank:
+    rows of a sheet (or cells of people) without a value; replaced: earlier answers that were
+    replaced; ambiguous: rows with the value `ambiguous`, which are stored as skips.
     """
 
     labels: int
@@ -40,43 +45,33 @@ class AddedGold:
     annotators: tuple[str, ...]
     warnings: tuple[str, ...]
     ambiguous: int = 0
+    known: int = 0
 
 
 def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
-    """Imports a CSV or JSON-lines file of gold. If any row is refused, nothing is stored.
+    """Imports a table of gold. If any row is refused, nothing is stored.
 
     Columns: output (or trial, id), value; optional: attribute, annotator and weight, by default the
-    first instrument's, `gold` and 1. Raises UsageError if the file or a row cannot be used,
-    UnknownName if an attribute or a value is not listed.
+    first instrument's, `gold` and 1. Or a column per person in place of value (wide_sheet.py).
+    Raises UsageError if the file or a row cannot be used, UnknownName if an attribute or a value is
+    not listed.
     """
     refuse_stopped(store)
     path = Path(path)
-    rows = list(read_rows(path, short_rows=True))
     lists = _Lists(store, protocol)
-    answers = [
-        _label(lists, f"{path.name}, line {number}", row)
-        for number, row in rows
-        if _text_of(row, "value")
-    ]
+    rows, unread = _rows(store, lists, path)
+    answers = _answers(lists, path.name, rows)
     _refuse_outputs(store, protocol, path.name, answers)
     skips = [one for one in answers if one.value == AMBIGUOUS and lists.skips(one.attribute)]
     labels = [one for one in answers if one not in skips]
-    if not answers:
-        raise UsageError(f"{path.name} has no value in any row. Fill in the column 'value'.")
     drawn = drawn_weights(store)
-    weights = {**drawn, **dict(_weights(path.name, rows))}
-    stored: dict[tuple[str, ...], tuple[str, float]] = {
-        person[:3]: (person.value, person.weight) for person in stored_labels.of_people(store)
-    }
-    replaced, added = 0, 0
-    for batch in _rounds(label._replace(weight=weights.get(label.output, 1.0)) for label in labels):
-        new = [label for label in batch if stored.get(label[:3]) != (label.value, label.weight)]
-        replaced += sum(label[:3] in stored for label in new)
-        added += len(new)
-        store.supersede(new)
-        stored |= {label[:3]: (label.value, label.weight) for label in new}
+    weights = {**drawn, **dict(_weights(rows))}
+    added, replaced = _store(
+        store, [label._replace(weight=weights.get(label.output, 1.0)) for label in labels]
+    )
     _keep_skips(store, skips)
     people = tuple(dict.fromkeys(label.annotator for label in answers))
+    blank = _blank_outputs(lists, rows, people)
     digest = sha256(intake.read_bytes(path)).hexdigest()
     record = {
         "file": path.name,
@@ -85,11 +80,82 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
         "labels": added,
         "drawn": _sampled_note(store, labels),
         "rows": [label[:5] for label in labels],
+        "blank": blank,
         "date": now(),
     }
     store.keep(GOLD, digest[:16], json.dumps(record, ensure_ascii=False))
-    warnings = tuple(_warnings(store, labels))
-    return AddedGold(added, replaced, len(rows) - len(answers), people, warnings, len(skips))
+    warnings = (*map(UNREAD.format, unread, unread.values()), *_warnings(store, labels))
+    left = len(rows) - len(answers)
+    known = len(labels) - added
+    return AddedGold(added, replaced, left, people, warnings, len(skips), known)
+
+
+def _rows(
+    store: Store, lists: _Lists, path: Path
+) -> tuple[list[tuple[str, Row]], Mapping[str, str]]:
+    """Reads (place, row) of a sheet, with a row per label; and its columns that are not read."""
+    numbered = list(read_rows(path, short_rows=True))
+    if is_wide(numbered):
+        wide = read_wide(store, path, numbered, lists.default, lists.values)
+        return wide.rows, wide.unread
+    return [(f"{path.name}, line {number}", row) for number, row in numbered], {}
+
+
+def _store(store: Store, labels: Sequence[Label]) -> tuple[int, int]:
+    """Stores the labels that are not stored yet; returns how many, and how many were replaced."""
+    stored: dict[tuple[str, ...], tuple[str, float]] = {
+        person[:3]: (person.value, person.weight) for person in stored_labels.of_people(store)
+    }
+    replaced, added = 0, 0
+    for batch in _rounds(labels):
+        new = [label for label in batch if stored.get(label[:3]) != (label.value, label.weight)]
+        replaced += sum(label[:3] in stored for label in new)
+        added += len(new)
+        store.supersede(new)
+        stored |= {label[:3]: (label.value, label.weight) for label in new}
+    return added, replaced
+
+
+def _answers(lists: _Lists, file: str, rows: Sequence[tuple[str, RawRow]]) -> list[Label]:
+    """Returns the labels of all rows with a value. Raises UsageError with all unknown values."""
+    answers, unknown = [], []
+    for where, row in rows:
+        if not _text_of(row, "value"):
+            continue
+        label = _label(lists, where, row)
+        if label.value in lists.values(label.attribute):
+            answers.append(label)
+        else:
+            unknown.append((where.removeprefix(f"{file}, "), label))
+    if not unknown:
+        return answers
+    (where, first), values = unknown[0], {label.value for _, label in unknown}
+    listed = lists.values(first.attribute)
+    name = UnknownName(f"value of {first.attribute}", first.value, listed)
+    if len(values) == len(unknown) == 1:
+        raise UsageError(f"{file}, {where}: {name}")
+    cells = "; ".join(f"{where}: '{label.value[:30]}'" for where, label in unknown[:SHOWN_UNKNOWN])
+    more = "; …" if len(unknown) > SHOWN_UNKNOWN else ""
+    raise UsageError(
+        f"{file} has {len(unknown)} values that are not known. {cells}{more}. The values of "
+        f"{first.attribute} are: {', '.join(listed)}."
+    )
+
+
+def _blank_outputs(
+    lists: _Lists, rows: Sequence[tuple[str, RawRow]], people: Sequence[str]
+) -> dict[str, list[str]]:
+    """Returns {person/attribute: outputs without a value} of the rows that name a person; rows that
+    name nobody are those of the file's only person.
+    """
+    blank: dict[str, list[str]] = defaultdict(list)
+    for _, row in rows:
+        name = lists.clean(_text_of(row, "annotator")).removeprefix(HUMAN)
+        name = HUMAN + name if name else people[0] if len(people) == 1 else ""
+        if name and not _text_of(row, "value"):
+            attribute = _text_of(row, "attribute") or lists.default
+            blank[f"{name}/{attribute}"].append(_text_of(row, "output", "trial", "id"))
+    return blank
 
 
 def differing(store: Store) -> Iterator[tuple[str, str, str]]:
@@ -150,13 +216,21 @@ class _Lists:
             self._values[attribute] = values_of(self._store, self._protocol, attribute)
         return self._values[attribute]
 
+    def value(self, attribute: str, text: str) -> str:
+        """Returns the value that a text means, in any case; the text itself if it means none."""
+        values = self.values(attribute)
+        alike = [value for value in values if fold(value) == fold(text)]
+        return text if text in values or len(alike) != 1 else alike[0]
+
     def skips(self, attribute: str) -> bool:
         """True if `ambiguous` means a skip for the attribute, not a value."""
         return ambiguous_is_a_skip(self._store, self._protocol, attribute)
 
 
 def _label(lists: _Lists, where: str, row: RawRow) -> Label:
-    """Returns the label of one row. Raises UsageError if the row has a name unknown to the run."""
+    """Returns the label of one row, whose value may be unknown. Raises UsageError if the output is
+    missing, or the attribute or the person is unknown.
+    """
     output, value = _text_of(row, "output", "trial", "id"), _text_of(row, "value")
     if not output:
         raise UsageError(
@@ -172,10 +246,7 @@ def _label(lists: _Lists, where: str, row: RawRow) -> Label:
             f"{where}: {name} is a model or an instrument, but gold must come from people. Name "
             "the person in the column 'annotator'."
         )
-    if value not in lists.values(attribute):
-        raise UsageError(
-            f"{where}: {UnknownName(f'value of {attribute}', value, lists.values(attribute))}"
-        )
+    value = lists.value(attribute, value)
     return Label(output, name if name.startswith(HUMAN) else HUMAN + name, attribute, value)
 
 
@@ -203,9 +274,9 @@ def _refuse_outputs(store: Store, protocol: Protocol, file: str, labels: Sequenc
             )
 
 
-def _weights(file: str, rows: Sequence[tuple[int, RawRow]]) -> Iterator[tuple[str, float]]:
+def _weights(rows: Sequence[tuple[str, RawRow]]) -> Iterator[tuple[str, float]]:
     """Yields (output, weight) per row. Raises UsageError unless the weight is above 0."""
-    for number, row in rows:
+    for where, row in rows:
         text = _text_of(row, "weight")
         try:
             weight = float(text or 1)
@@ -213,7 +284,7 @@ def _weights(file: str, rows: Sequence[tuple[int, RawRow]]) -> Iterator[tuple[st
             weight = -1.0
         if not 0 < weight < float("inf"):
             raise UsageError(
-                f"{file}, line {number}: the weight '{text}' must be a number above 0: 1 divided "
+                f"{where}: the weight '{text}' must be a number above 0: 1 divided "
                 "by the probability that the output was sampled."
             )
         if text:
@@ -234,8 +305,9 @@ def _rounds(labels: Iterable[Label]) -> list[list[Label]]:
 
 
 def _warnings(store: Store, labels: Sequence[Label]) -> Iterator[str]:
-    """Yields warnings about attributes with too little gold, or with gold of only one class."""
+    """Yields warnings about blanks, and attributes with too little gold or gold of one class."""
     for attribute in dict.fromkeys(label.attribute for label in labels):
+        yield from unlabelled(store, attribute)
         counts = stored_labels.counts_of_people(store, attribute)
         total = sum(counts.values())
         if len(counts) == 1:

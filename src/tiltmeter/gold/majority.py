@@ -24,6 +24,7 @@ from ..stats.special import betainc
 from ..store import Store
 from ..store.queries import labels
 from . import attributes
+from .people import unlabelled
 
 PEOPLE = labels.MAJORITY  # the annotator
 WEAK = 0.4  # Krippendorff's α below which a headline says that people do not agree
@@ -161,6 +162,7 @@ def sentences(store: Store, protocol: Protocol) -> Iterator[str]:
         labels_of = _values_by_person(store, attribute)
         names = sorted({who for each in labels_of.values() for who in each})
         shared = {output: each for output, each in labels_of.items() if len(each) > 1}
+        yield from unlabelled(store, attribute)
         if len(names) < 2:
             yield (
                 f"One person labelled {attribute}, and nobody checked it. Ask a second: tiltmeter "
@@ -176,7 +178,7 @@ def sentences(store: Store, protocol: Protocol) -> Iterator[str]:
             )
             yield (
                 f"{len(names)} people labelled {attribute}; on the {len(shared):,} outputs that "
-                f"several saw, Krippendorff's α is {alpha:.2f}{weak}."
+                f"several labelled, Krippendorff's α is {alpha:.2f}{weak}."
             )
         leaning_names = set()
         for one in leaning(labels_of, names, _counted_value(protocol, attribute), attribute):

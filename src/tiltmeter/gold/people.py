@@ -174,3 +174,25 @@ def skips(store: Store) -> dict[str, Counter[str]]:
         states = read_states(store, annotator, attribute).values()
         counters[attribute].update(state.skipped for state in states if state.skipped)
     return {attribute: counts for attribute, counts in counters.items() if counts}
+
+
+def unlabelled(store: Store, attribute: str) -> Iterator[str]:
+    """Yields a sentence per person who left a tenth or more of the outputs of a sheet blank, or
+    skipped them on the page.
+    """
+    left: dict[str, set[str]] = defaultdict(set)
+    for sheet in artefacts.by_date(store, gold.GOLD):
+        for place, names in json.loads(sheet.content).get("blank", {}).items():
+            left[place] |= set(names)
+    for annotator, name in labels.people_attributes(store):
+        place = f"{annotator}/{name}"
+        skipped = {key for key, state in read_notes(store, WORK, place).items() if state.skipped}
+        labelled = set(labels.values(store, annotator, name))
+        missing = (left[place] | skipped) - labelled
+        whole = len(missing) + len(labelled)
+        if name == attribute and missing and len(missing) >= (1 - gold.ANNOTATED_SHARE) * whole:
+            yield (
+                f"{annotator.removeprefix(HUMAN)} gave no value to {len(missing):,} of {whole:,} "
+                f"outputs ({100 * len(missing) / whole:.0f} %). People do not skip at random, so "
+                "what is labelled may differ from what is not."
+            )

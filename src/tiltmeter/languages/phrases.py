@@ -257,7 +257,13 @@ class Language:
             if participle.startswith(prefix) and participle.endswith("en"):  # the infinitive
                 core = participle.removeprefix(prefix).removesuffix("en")
                 past = f"{start}{changed.get(core, core)}"
-                yield from (f"{past}t", f"{past}en", f"{prefix}zu{core}en", f"{prefix}{core}ung")
+                yield from (
+                    f"{past}t",
+                    f"{past}d",
+                    f"{past}en",
+                    f"{prefix}zu{core}en",
+                    f"{prefix}{core}ung",
+                )
             if participle.startswith(start) and participle.endswith(("t", "en")):
                 stem = participle.removeprefix(start).removesuffix("t").removesuffix("en")
                 stem = stems.get(stem, stem)

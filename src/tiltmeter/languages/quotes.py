@@ -8,6 +8,7 @@ language, but only the language's own are written.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +31,12 @@ PAIRS = {
     "‚": "‘’",
     "'": "'",
 }
+# by themselves, of the languages with a pack
+_BY_THEMSELVES = (
+    ("ar", "العربية"), ("de", "Deutsch"), ("es", "español"), ("fr", "français"), ("hi", "हिन्दी"),
+    ("it", "italiano"), ("ja", "日本語"), ("ko", "한국어"), ("nl", "Nederlands"), ("pl", "polski"),
+    ("pt", "português"), ("ru", "русский"), ("tr", "Türkçe"), ("zh", "中文"),
+)  # fmt: skip
 
 
 class LanguageFacts(NamedTuple):
@@ -50,6 +57,14 @@ def _all() -> dict[str, LanguageFacts]:
     return {
         code: LanguageFacts(*row) for code, row in json.loads(text).items() if code != "version"
     }
+
+
+@lru_cache
+def named_languages() -> Mapping[str, str]:
+    """Returns {a language's code, or its name in English or in itself, in lower case: its code}."""
+    english = {language.name.casefold(): code for code, language in _all().items()}
+    own = {name.casefold(): code for code, name in _BY_THEMSELVES}
+    return {code: code for code in _all()} | english | own
 
 
 def base(code: str) -> str:

@@ -224,7 +224,8 @@ def _languages(text: str, code: str) -> tuple[str, ...]:
     """
     if code:
         known = pack(code)
-        return ("en",) if known.code == "en" or not known.words else ("en", known.code)
+        has_words = known.words or known.refusals
+        return ("en", known.code) if known.code != "en" and has_words else ("en",)
     scripts = {script(letter) for letter in text[:_BEGINNING] if letter.isalpha()}
     return tuple(known for known in shipped() if scripts & _scripts(known))
 

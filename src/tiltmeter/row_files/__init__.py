@@ -14,7 +14,7 @@ from ..errors import UsageError
 from ..records import Json
 from ..system import intake
 from .cells import BadTable, Row, names_of, rows_of_cells, short_name
-from .delimited import numbered_rows, table_text
+from .delimited import lost_letters, numbered_rows, table_text
 from .sheets import is_spreadsheet, sheet_lines
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "are_objects",
     "is_delimited",
     "is_spreadsheet",
+    "lost_letters",
     "names_of",
     "numbered_objects",
     "numbered_rows",

@@ -7,7 +7,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from .cells import BadTable, Row, rows_of_cells
@@ -18,6 +18,7 @@ UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 # Of Central Europe, Western Europe, Turkish and Baltic: a spreadsheet writes one of them unasked.
 _CODE_PAGES = ("cp1250", "cp1252", "cp1254", "cp1257")
 _OTHER_SCRIPT = re.compile(rb"[\xa0-\xff]{3}")  # letters of a code page or of two bytes each
+_LOST = re.compile(r"[^\W\d_]+\?+[^\W\d_]+")
 _NAMED_DELIMITER = re.compile(r"sep=([,;\t])\r?\n", re.IGNORECASE)  # a first line for Excel alone
 
 
@@ -26,15 +27,33 @@ def table_text(content: bytes) -> str:
     try:
         return content.decode("utf-16" if content.startswith(UTF_16) else "utf-8-sig")
     except UnicodeDecodeError as error:
-        readings = set()
+        readings: list[str] = []
         with suppress(UnicodeDecodeError):
-            readings = {content.decode(page) for page in _CODE_PAGES}
-        if len(readings) == 1 and not _OTHER_SCRIPT.search(content):
-            return readings.pop()
-        line = 1 + content.count(b"\n", 0, error.start)
+            readings = [content.decode(page) for page in _CODE_PAGES]
+        is_one_script = not _OTHER_SCRIPT.search(content)
+        if is_one_script and len(set(readings)) == 1:
+            return readings[0]
+        at, letters = error.start, ""
+        if is_one_script and readings:
+            at = next(n for n, signs in enumerate(zip(*readings, strict=True)) if len({*signs}) > 1)
+            letters = ", ".join(dict.fromkeys(reading[at] for reading in readings))
+        line = 1 + content.count(b"\n", 0, at)
+        why = letters and f" One letter could be {letters}, by the computer that saved it."
         raise BadTable(
-            f"line {line} is not UTF-8. Save the file as UTF-8 (in Excel: CSV UTF-8)."
+            f"line {line} is not UTF-8. Save the file as UTF-8 (in Excel: CSV UTF-8).{why}"
         ) from None
+
+
+def lost_letters(texts: Iterable[str]) -> str:
+    """Returns a warning about the first word with a question mark inside, which programs write for
+    a letter that an encoding lacks (Y?lmaz); "" if there is none.
+    """
+    words = (word for text in texts if "?" in text for word in text.split() if "://" not in word)
+    lost = next((match[0] for word in words if (match := _LOST.search(word))), "")
+    return lost and (
+        f"A table has '{lost}': a letter was lost when it was saved, and models would read a "
+        "question mark. Export the table again as UTF-8 (in Excel: CSV UTF-8)."
+    )
 
 
 def numbered_rows(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import forging
 from tests.spreadsheets import ods, xlsx
 from tiltmeter import api, registry
 from tiltmeter.api.start import init
@@ -314,6 +315,26 @@ def test_the_cue_is_the_column_with_the_fewest_values(folder: Path) -> None:
     protocol = registry.protocol("p.toml")
     assert (protocol.item, len(protocol.levels["Beruf"])) == ("Beruf", 12)
     assert protocol.measures[0].contrast == {"factor": "Geschlecht", "level": "w", "baseline": "m"}
+
+
+def test_two_names_of_one_group_are_verified_by_their_own_prompts(folder: Path) -> None:
+    """Rows of equal levels differ in their prompts; a third prompt of these levels is found."""
+    rows = [
+        f"{job},{group},Should the {job} {name} be accepted or rejected?"
+        for job in ("baker", "clerk", "driver", "editor", "farmer", "guard", "tailor", "welder")
+        for group, name in (("a", "Ann"), ("a", "Amy"), ("b", "Bob"), ("b", "Ben"))
+    ]
+    (folder / "names.csv").write_text("\n".join(["job,group,prompt", *rows]), "utf-8")
+    init_arguments = ["--from", "names.csv", "--cue", "group", "--options", "accepted,rejected"]
+    assert main(["init", "names.toml", *init_arguments]) == 0
+    api.run("names.toml", "planted:protocol=names.toml", "tried", samples=1)
+    assert api.verify("tried")[0].contradictions == []
+    with forging.changing(folder / "tried") as db:
+        db.execute(
+            "UPDATE trials SET prompt=replace(prompt, 'Amy', 'Eve') WHERE prompt LIKE '%Amy%'"
+        )
+    contradictions = [one.what for one in api.verify("tried")[0].contradictions]
+    assert "a trial has another prompt than the protocol" in contradictions
 
 
 @pytest.mark.parametrize("kind", ["xlsx", "ods", "jsonl", "pandas"])

@@ -86,6 +86,24 @@ def test_columns_are_called_otherwise(protocol: tiltmeter.Protocol, tmp_path: Pa
         list(read_lines(path, columns={"text": "respnse"}))
 
 
+@pytest.mark.parametrize("outcome", ["", ",outcome"])
+def test_an_empty_cell_is_an_empty_answer(
+    outcome: str, protocol: tiltmeter.Protocol, tmp_path: Path
+) -> None:
+    """The first of 36 answers: counted as without a label, or as the error that its outcome says."""
+    path = tmp_path / "a.csv"
+    lines = [f"{row['prompt']},{row['text']}{',' * bool(outcome)}" for row in rows(protocol)]
+    lines[0] = f"{rows(protocol)[0]['prompt']},{outcome and ',error'}"
+    path.write_text("\n".join((f"Prompt,Antwort{outcome}", *lines)), "utf-8")
+    with pytest.raises(ModelError, match=r"Antwort\. Type for instance: --column text="):
+        list(read_lines(path))
+    columns = {"text": "Antwort", "prompt": "Prompt"}
+    run = tiltmeter.run(protocol, f"file:{path}", tmp_path / "run", columns=columns, **SMALL)
+    assert len(run.outputs) == 36 and run.notes == []
+    counted = run.outputs.filter(pl.col("outcome") == ("error" if outcome else "answer"))
+    assert len(counted) == (1 if outcome else 36)
+
+
 def test_by_factors(protocol: tiltmeter.Protocol, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     as_csv(path, only(rows(protocol), "who", "job", "text"))

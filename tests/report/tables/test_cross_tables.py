@@ -63,6 +63,71 @@ def test_what_differs_and_is_not_named_is_a_row_of_its_own() -> None:
     assert found.rows == ((("a",), (".100", "—")), (("b",), (".200", ".300")))
 
 
+def own(measure: str, value: float, contrast: str = "", **levels: str) -> Estimate:
+    """A row of an audit of one's own table: shares by cue and by item, and the cue's gap."""
+    place = {"mode": "sampled", "language": "de", **levels}
+    versus = {"cue": contrast} if contrast else None
+    return replace(row(value), measure=measure, condition=place, contrast=versus)
+
+
+OWN = [
+    *(own("share", value, cue=cue) for cue, value in (("deutsch", 0.64), ("türkisch", 0.51))),
+    *(own("share", 0.3 + n / 100, job=f"job {n}") for n in range(24)),
+    own("gap", 0.13, contrast="deutsch − türkisch"),
+    own("rank", 2.0),
+]
+
+
+def test_measures_of_one_cue_are_one_table_without_empty_cells() -> None:
+    """Of 24 items and 2 cues it had 25 columns and 4 rows, with 73 of 100 cells empty."""
+    (table,) = cross_tables.cross_tables(TOPICS, OWN, TableLayout(("share", "gap"), decimals=2))
+    assert [*map(" ".join, table.columns)] == ["deutsch", "türkisch", "deutsch − türkisch"]
+    assert table.rows == (((), (".64", ".51", "+.13")),)
+    assert table.hints == ("The numbers by job: --rows job",)
+
+
+def test_measures_that_share_no_factor_are_tables_of_their_own() -> None:
+    tables = cross_tables.cross_tables(TOPICS, OWN, TableLayout(("rank", "share")))
+    assert [table.title for table in tables] == ["Rank", "Share"]
+    (named,) = cross_tables.cross_tables(TOPICS, OWN, TableLayout(("rank", "share"), ("measure",)))
+    assert len(named.rows) == 2
+
+
+def test_one_row_of_many_levels_stands_upright() -> None:
+    layout = TableLayout(("share",), where={"job": tuple(f"job {n}" for n in range(9))})
+    table = cross_tables.cross_table(TOPICS, OWN, layout)
+    assert (len(table.rows), len(table.columns)) == (9, 1)
+
+
+def test_a_table_says_which_level_was_chosen_and_which_measure_lacks_it() -> None:
+    layout = TableLayout(("gap", "share"), where={"job": ("job 3",)}, decimals=2)
+    (table,) = cross_tables.cross_tables(TOPICS, OWN, layout)
+    assert table.title == "Share" and table.rows == (((), (".33",)),)
+    assert table.notes[-1] == "job: job 3."
+    assert table.hints == ("gap has no estimate at job=job 3: it is not in this table.",)
+    both = {"job": ("job 3",), "cue": ("deutsch",)}
+    with pytest.raises(UsageError, match="share is at job=job 3 and cue=deutsch together"):
+        cross_tables.cross_table(TOPICS, OWN, TableLayout(("share",), where=both))
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        TableLayout(("gap",)),
+        TableLayout(("share",)),
+        TableLayout(("share",), columns=("cue",)),
+        TableLayout(("share",), ("job",), leader=True),
+        TableLayout(("gap", "share"), where={"cue": ("deutsch", "türkisch")}, ranked=True),
+        TableLayout(("gap", "share"), ("model", "cue"), ("measure",), show=("value", "n")),
+    ],
+)
+def test_a_table_of_any_layout_is_drawn(layout: TableLayout) -> None:
+    """A table of one row has no level that names it."""
+    tables = cross_tables.cross_tables(TOPICS, OWN, layout)
+    for drawing, table in zip(notebook.table_drawings(TOPICS, OWN, tables), tables, strict=True):
+        assert all(f"{e.value:.2f}".lstrip("0") in drawing.svg for e in table.estimates.values())
+
+
 def test_a_leader_is_marked_and_told_apart_only_where_a_test_says_so() -> None:
     shares = [row(0.1), row(0.4, pairing="FM"), row(0.3, "career"), row(0.2, "career", "FM")]
     leads = [

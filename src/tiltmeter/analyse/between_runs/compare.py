@@ -10,7 +10,7 @@ annotator, the difference is corrected by the errors in each run.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -223,12 +223,7 @@ def _pair_rows(protocol: Protocol, pair: RunPair, margin: float) -> Iterator[Com
     _refuse_two(first, second)
     strata = [stratum for stratum in first.tables if stratum in second.tables]
     if not strata:
-        sides = ("; ".join(map(stratum_text, part.tables)) for part in (first, second))
-        raise RunMismatch(
-            f"{first.name} and {second.name} cannot be compared: no annotator labelled both in "
-            f"the same mode and language ({' against '.join(sides)}). Type: tiltmeter label RUN "
-            "--judge … for both."
-        )
+        raise RunMismatch(_nothing_common(first, second))
     for stratum, measure in product(strata, measure_run.default_measures(protocol)):
         if measure.over:
             continue
@@ -249,6 +244,35 @@ def _pair_rows(protocol: Protocol, pair: RunPair, margin: float) -> Iterator[Com
         elif corrected_rows.can_correct(measure):
             for by, one in product(measure.by, each_contrast(protocol, measure)):
                 yield from JoinedRuns(replace(pairing, measure=one), by).rows()
+
+
+def _nothing_common(first: RunPart, second: RunPart) -> str:
+    """Returns the reason why two subjects have no stratum in common, and the advice for it."""
+    begins = f"{first.name} and {second.name} cannot be compared:"
+    languages, modes = (
+        [{dict(stratum).get(part, "") for stratum in side.tables} for side in (first, second)]
+        for part in ("language", "mode")
+    )
+    if languages[0].isdisjoint(languages[1]):
+        return (
+            f"{begins} they have no language in common ({' against '.join(map(_named, languages))})"
+            ". To compare languages, ask them in one run: put all prompts into one table with a "
+            "column 'language', and type: tiltmeter init both.toml --from TABLE"
+        )
+    if modes[0].isdisjoint(modes[1]):
+        return (
+            f"{begins} they have no mode in common ({' against '.join(map(_named, modes))}). Run "
+            f"both in one, such as: --mode {min(modes[0])}"
+        )
+    sides = ("; ".join(map(stratum_text, part.tables)) for part in (first, second))
+    return (
+        f"{begins} no annotator labelled both in the same mode and language "
+        f"({' against '.join(sides)}). Type: tiltmeter label RUN --judge … for both."
+    )
+
+
+def _named(levels: Iterable[str]) -> str:
+    return ", ".join(sorted(levels))
 
 
 def _refuse_two(first: RunPart, second: RunPart) -> None:

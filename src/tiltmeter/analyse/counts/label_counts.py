@@ -13,11 +13,15 @@ from ... import registry
 from ...protocol import Protocol
 from ...protocol.design.cue_words import lineup_column
 from ...store import Store
+from ...store.database import State
 from ...store.queries import label_sets, trials
-from .stored_labels import NAMES, PIECE, by_columns, stored_labels
+from .stored_labels import MOST_KEPT, NAMES, PIECE, by_columns, stored_labels
 
 _KEY = ("annotator", "place", "attribute", "value")
 _WHOSE = ("n", "annotator")
+RUNS_KEPT = 4  # whose outputs' designs stay in memory
+# Of this process, by a run's file, what of it is read and what of its trials: its state then.
+_KEPT: dict[object, tuple[State, tuple[pl.DataFrame, pl.DataFrame]]] = {}
 Columns: TypeAlias = dict[tuple[str, ...], dict[str, str]]
 
 
@@ -94,14 +98,10 @@ def read_cells(
     """
     columns, by_text = ({}, False) if protocol is None else _columns_by_place(protocol, names)
     order = [] if protocol is None else _factors(protocol)
-    designs: dict[tuple[int, ...], int] = {}
-    asked = ("subject", "mode", "factors", "prompt")[: 4 if by_text else 3]
-    outputs = pl.concat(_numbered(trials.iter_designs(store, asked), designs))
-    texts = trials.design_texts(store, asked, list(designs))
-    different = by_columns(dict.fromkeys(asked, pl.String), texts).with_row_index("design")
+    outputs, different = _designs(store, ("subject", "mode", "factors", "prompt")[: 3 + by_text])
     places: dict[tuple[str, ...], int] = {}
     numbered = []
-    for number, subject, mode, factors, *prompt in different.sort(asked).iter_rows():
+    for number, subject, mode, factors, *prompt in different.iter_rows():
         levels = json.loads(factors)
         if columns:
             levels |= columns.get((*(levels.get(name, "") for name in order), *prompt), {})
@@ -142,6 +142,25 @@ def _columns_by_place(protocol: Protocol, names: Sequence[str]) -> tuple[Columns
 
 def _factors(protocol: Protocol) -> list[str]:
     return sorted({*protocol.factors, protocol.item})
+
+
+def _designs(store: Store, asked: tuple[str, ...]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Returns two frames: the outputs, each with the number of its `design`; and the designs with
+    their texts, sorted by these. Cached until the run changes, if its outputs are few.
+    """
+    key, state = (store.path, store.part, asked), store.state()
+    cached = _KEPT.get(key)
+    if cached and cached[0] == state:
+        return cached[1]
+    designs: dict[tuple[int, ...], int] = {}
+    outputs = pl.concat(_numbered(trials.iter_designs(store, asked), designs))
+    texts = trials.design_texts(store, asked, list(designs))
+    different = by_columns(dict.fromkeys(asked, pl.String), texts).with_row_index("design")
+    result = outputs, different.sort(asked)
+    if outputs.height <= MOST_KEPT:
+        _KEPT.pop(key if key in _KEPT or len(_KEPT) < RUNS_KEPT else next(iter(_KEPT)), None)
+        _KEPT[key] = state, result
+    return result
 
 
 def _numbered(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from functools import lru_cache
 
 NOTHING = "—"
 MINUS = "−"
@@ -20,6 +21,7 @@ DIVERGENCES = ("share of 1 bit", "distance", "concentration")
 _NEAR = 1e-9  # sums of rounded probabilities
 
 
+@lru_cache(maxsize=10_000)  # a report writes each share in tables, figures and bars
 def fixed_decimals(value: float, places: int, half_even: bool = False) -> str:
     """Formats with fixed decimals and a true minus; rounds halves away from zero, or to even."""
     rounding = ROUND_HALF_EVEN if half_even else ROUND_HALF_UP

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
@@ -16,15 +16,17 @@ from ...languages.pack import COLUMNS
 from ...protocol import Protocol
 from ...records import BOTH, INVALID, NEITHER, REFUSAL
 from ...store import Store
-from ...store.queries import labels, outputs
+from ...store.queries import labels
 from ..runs.run_folder import open_run
 
-LABELS = ("form", BOTH, NEITHER, REFUSAL)  # what a shape can be said to mean
+LABELS = ("form", "other", BOTH, NEITHER, REFUSAL)  # meanings; other: that option is rejected
+_WORD = re.compile(r"\w+")
 LONGEST = 300  # characters of an answer that is a shape of its own
 
 
 class AnswerShape(NamedTuple):
-    """Unread answers that differ only in the option. text: with {form} and {other} for the options;
+    """Unread answers that differ only in the option, and in words that not all prompts share. text:
+    with {form} and {other} for the options, and … for such words;
     number: the number of answers with this shape; example: the first such answer.
     """
 
@@ -35,22 +37,34 @@ class AnswerShape(NamedTuple):
 
 def unread_shapes(folder: Path | str, most: int = 20) -> list[AnswerShape]:
     """Returns the most frequent shapes among a run's answers that its choice instrument labels
-    `invalid`. Raises UsageError if the run has no such instrument.
+    `invalid`, also in their latest labels. Raises UsageError if the run has no such instrument.
     """
     run = open_run(folder)
     attributes = [spec.attribute for spec in run.protocol.instruments if spec.kind == "choice"]
     if not attributes:
         raise UsageError(f"{folder} has no answers that choose between options. Name another run.")
     with Store(Path(folder)) as store:
-        unread = {
-            output
-            for name, attribute in labels.annotator_attributes(store)
-            if attribute in attributes
-            for output, value in labels.values(store, name, attribute).items()
-            if value == INVALID
-        }
-        texts = [text for output, text in outputs.texts(store) if output in unread]
+        unread = [
+            {output for output, value in labels.values(store, *pair).items() if value == INVALID}
+            for pair in labels.annotator_attributes(store)
+            if pair[1] in attributes
+        ]
+        unread_by_all = set.intersection(*unread) if unread else set()
+        asked = [
+            (output.text, trial.prompt)
+            for trial, output in store.iter_outputs()
+            if output.trial in unread_by_all
+        ]
+    prompts = {prompt: {*_WORD.findall(fold(prompt))} for _, prompt in asked}
+    in_all = set.intersection(*prompts.values()) if prompts else set()
+    texts = (_without(text, prompts[prompt] - in_all) for text, prompt in asked)
     return shapes_of(texts, forms_of(run.protocol), most)
+
+
+def _without(text: str, words: Collection[str]) -> str:
+    """Replaces runs of words by …: names, which would make a shape of each person's answers."""
+    masked = _WORD.sub(lambda match: "…" if fold(match[0]) in words else match[0], text)
+    return re.sub(r"…(?: …)+", "…", masked)
 
 
 def forms_of(protocol: Protocol) -> list[str]:
@@ -78,7 +92,7 @@ def shapes_of(texts: Iterable[str], forms: Sequence[str], most: int) -> list[Ans
         else "(?!)"
     )
     for text in texts:
-        shape = _shape(" ".join(fold(text).split())[:LONGEST], pattern)
+        shape = _shape(" ".join(fold(text).split()).replace("...", "…")[:LONGEST], pattern)
         counts[shape] += 1
         examples.setdefault(shape, text)
     return [
@@ -108,8 +122,8 @@ def add_shapes(
                 f"one of {', '.join(LABELS)}."
             )
     for number, label in meanings.items():
-        if label == "form" and "{form}" not in shapes[number - 1].text:
-            raise UsageError(f"--label {number}=form: shape {number} does not name an option.")
+        if label in ("form", "other") and "{form}" not in shapes[number - 1].text:
+            raise UsageError(f"--label {number}={label}: shape {number} does not name an option.")
     folder.mkdir(parents=True, exist_ok=True)
     chosen = [(shapes[number - 1].text, label) for number, label in meanings.items()]
     frames = [
@@ -125,7 +139,7 @@ def add_shapes(
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"[\[\]|*…]", " ", text).strip(" .!。")
+    return re.sub(r"[\[\]|*,;:]", " ", text).strip(" .!。")
 
 
 def _rows(rows: Sequence[Sequence[str]]) -> str:

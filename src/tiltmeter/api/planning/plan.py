@@ -9,7 +9,8 @@ from typing import NamedTuple, Unpack
 from ... import registry
 from ...errors import Incapable
 from ...models import Model
-from ...models.kinds import makes, sees
+from ...models.kinds import kind_of, makes, sees
+from ...planted.model import KIND as PLANTED
 from ...protocol import Protocol, told_by
 from ...protocol.design import prompt_pairs
 from ...records import Message, Request, Sampling, Trial
@@ -80,7 +81,7 @@ def _plan(
     judges, connect = asking.judges, asking.connect
     in_batches = asking.batching.hands_in
     names = list(dict.fromkeys((*choices.subjects, *judges)))
-    connect.check(names)
+    _check_models(connect, names)
     counted = planning.count(declared, choices)
     price = connect.batch_price if in_batches else connect.expected_price
     lines = cost.lines(declared, choices, annotators(declared, judges), price)
@@ -118,6 +119,14 @@ def _plan(
         ),
         forecast,
     )
+
+
+def _check_models(connect: Connect, names: Sequence[str]) -> None:
+    """Raises UsageError for a name that no run would take, or a planted model's wrong setting."""
+    connect.check(names)
+    for name in names:
+        if kind_of(name) is PLANTED:
+            connect.model(name, 1)
 
 
 def _describe(connect: Connect, name: str, in_batches: bool) -> KnownModel:

@@ -34,7 +34,11 @@ class TrialCheck:
     def __init__(self, store: Store, protocol: Protocol) -> None:
         self._protocol, frozen = protocol, settings.frozen(store)
         self._names = (*protocol.factors, protocol.item)
-        self._cells = {tuple(cell[name] for name in self._names): cell for cell in protocol.cells}
+        # {levels: {prompt: cell}}: two names of one group have the same levels
+        self._cells: dict[tuple[str, ...], dict[str, dict[str, str]]] = {}
+        for cell in protocol.cells:
+            levels = tuple(cell[name] for name in self._names)
+            self._cells.setdefault(levels, {})[protocol.prompt_text(cell)] = cell
         self._seed, self._system = frozen.get("seed"), frozen.get("system")
         self._temperature = frozen.get("temperature")
 
@@ -42,14 +46,15 @@ class TrialCheck:
         """Yields the contradictions between a trial, its request, the design and the settings."""
         protocol = self._protocol
         levels = tuple(trial.factors.get(name, "") for name in self._names)
-        cell = self._cells.get(levels)
+        cells = self._cells.get(levels, {})
+        cell = cells.get(trial.prompt) or next(iter(cells.values()), None)
         context = () if cell is None else protocol.context(cell, self._system)
         pictures = () if cell is None else protocol.shown_with(cell)
         asked = (protocol.name, trial.subject, trial.mode, trial.factors, trial.sample)
         drawn = (trial.prompt, trial.begin, trial.sampling, *filter(None, (context, pictures)))
         if content_id(*asked, *drawn) != trial.id:
             yield "a trial is not the one that its id names"
-        if cell is not None and protocol.prompt_text(cell) != trial.prompt:
+        if cells and trial.prompt not in cells:
             yield "a trial has another prompt than the protocol"
         if (request.model, request.purpose) != (trial.subject, SUBJECT):
             yield "an output rests on the call of another model"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from ... import registry
 from ...protocol import Protocol, told_by
+from ...protocol.design.thin_design import lost_letters
 from ...stages.engine.limits import Tally
 from ...stages.engine.run_coroutine import wait_for
 from ...stages.planning import plan as planning
@@ -78,7 +79,7 @@ def run(
     warnings = cached_results.warnings_if_finished(Path(out), *key)
     if warnings is None:
         check_models(declared, choices, asking.judges, asking.connect, Path(out), readers)
-    notes = match_notes(declared, choices, asking.connect)
+    notes = [*lost_letters(declared), *match_notes(declared, choices, asking.connect)]
     if warnings is None:
         labelled = _ask_and_label(audit, plan, Path(out), watch, options)
         if labelled is not None:  # kept for the closed file, whose state the analysis reads too

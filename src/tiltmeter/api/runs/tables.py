@@ -45,7 +45,7 @@ def tables(
     name = measures[0] if is_table_name else ""
     declared = list(cross_tables.declared(protocol, estimates, variant, name, show))
     if measures and not (is_table_name and declared):
-        return [cross_tables.cross_table(protocol, estimates, layout_of(measures, options))]
+        return cross_tables.cross_tables(protocol, estimates, layout_of(measures, options))
     if any(value for option, value in options.items() if option != "show" or not declared):
         raise UsageError("Name the measure of the table: tiltmeter table RUN MEASURE")
     declared = declared or _headlines(protocol, estimates)

@@ -17,7 +17,7 @@ from ...planted.model import planted
 from ...protocol import EVERY, Protocol
 from ...protocol.design.contrasts import each_contrast
 from ...row_files import Row
-from . import own_prompts
+from . import own_prompts, protocol_of_table
 
 SCHEMA = "tiltmeter.schema.json"
 TABLES = (".csv", ".tsv", ".xlsx", ".xls", ".ods", ".jsonl")
@@ -91,7 +91,8 @@ def write_over_table(target: Path, table: Path, reading: own_prompts.PromptColum
     inside = table.resolve().is_relative_to(home.resolve()) and not reading.rows
     beside = table.resolve().relative_to(home.resolve()) if inside else Path(table.name)
     if reading.rows:
-        ending = f"-{reading.item}s" if reading.added else "-table" * (table.suffix == ".csv")
+        items = reading.item in reading.added
+        ending = f"-{reading.item}s" if items else "-table" * (table.suffix == ".csv")
         beside = Path(f"{table.stem}{ending}.csv")
     written = [target] if inside else [target, home / beside]
     _refuse_existing(written)
@@ -100,7 +101,7 @@ def write_over_table(target: Path, table: Path, reading: own_prompts.PromptColum
         _write_rows(home / beside, reading.rows)
     elif not inside:
         shutil.copyfile(table, home / beside)
-    text = own_prompts.write(target.stem, beside.as_posix(), reading)
+    text = protocol_of_table.write(target.stem, beside.as_posix(), reading)
     target.write_text(f"#:schema ./{SCHEMA}\n{text}", encoding="utf-8")
     return [*written, write_schema(home / SCHEMA)]
 

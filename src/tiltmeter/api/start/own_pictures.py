@@ -1,5 +1,6 @@
 """A protocol over the user's folder of pictures: each picture belongs to an item (a scene) and a
-group, according to its path or to a table in the folder.
+group, according to its path or to a table in the folder (picture_manifest.py). Several pictures of
+one item and group are its samples.
 
 Paths are tried as GROUP/ITEM.png, ITEM/GROUP.png, ITEM_GROUP.png and GROUP_ITEM.png; the first form
 in which every item has a picture of every group is used.
@@ -10,22 +11,24 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from string import Template
 
 from ...errors import UsageError
 from ...protocol import EVERY
-from ...row_files import Row, read_rows
+from ...row_files import Row
+from .picture_manifest import NAMES, Manifest, manifest_of
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".gif")
-COLUMNS = ("picture", "item", "group")
+COLUMNS = ("picture", "item", "group", "sample")
 _START = Path(__file__).parents[1] / "starts" / "pictures.toml"
 
 
 def write(target: Path, folder: Path, options: Sequence[str]) -> list[Path]:
     """Writes a protocol and, beside it, a table of its pictures. Raises UsageError if the options
-    are missing, or if there is not exactly one picture per item and group.
+    are missing, or if neither a table nor the paths say which item and group each picture is of.
     """
     if len(options) < 2:
         raise UsageError(
@@ -45,7 +48,7 @@ def write(target: Path, folder: Path, options: Sequence[str]) -> list[Path]:
             raise UsageError(f"{path} is there already, and was not changed. Name another file.")
     home = folder.resolve().relative_to(target.parent.resolve())
     with table.open("w", encoding="utf-8", newline="") as file:
-        lines = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        lines = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         lines.writeheader()
         lines.writerows({**row, "picture": (home / row["picture"]).as_posix()} for row in rows)
     words = " or ".join(f"'{word}'" for word in options)
@@ -54,6 +57,7 @@ def write(target: Path, folder: Path, options: Sequence[str]) -> list[Path]:
         name=re.sub(r"\W+", "_", target.stem).strip("_").lower() or "audit",
         prompt=_quote(f"Which fits the picture, {words}? Answer with one of them."),
         table=_quote(table.name),
+        sample=', "sample"' if "sample" in rows[0] else "",
         forms="\n".join(f"{_quote(word)} = [{_quote(word)}]" for word in options),
         counted=_quote(options[0]),
         among=", ".join(map(_quote, options)),
@@ -66,14 +70,14 @@ def write(target: Path, folder: Path, options: Sequence[str]) -> list[Path]:
 
 
 def read(folder: Path) -> list[Row]:
-    """Returns a row per picture in a folder: its path, item and group."""
-    tables = [path for path in sorted(folder.iterdir()) if path.suffix in (".csv", ".tsv")]
-    if tables:
-        return [
-            {name: row[name] for name in COLUMNS} for _, row in read_rows(tables[0], needs=COLUMNS)
-        ]
+    """Returns a row per picture in a folder: its path, item and group, and if several pictures have
+    the same its sample, from 1.
+    """
     pictures = sorted(path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS)
     paths = [path.relative_to(folder) for path in pictures]
+    manifest = manifest_of(folder, [path.as_posix() for path in paths])
+    if manifest is not None:
+        return _rows_of(manifest)
     for pairs in _readings(paths):
         items, groups = {item for item, _ in pairs}, {group for _, group in pairs}
         is_complete = len(set(pairs)) == len(pairs) == len(items) * len(groups)
@@ -84,8 +88,28 @@ def read(folder: Path) -> list[Row]:
             ]
     raise UsageError(
         f"{folder} must have one picture per item and group, with names such as ITEM/GROUP.png or "
-        f"ITEM_GROUP.png. Rename them, or add a table with the columns {', '.join(COLUMNS)}."
+        f"ITEM_GROUP.png. Rename them, or add {folder / NAMES[0]} with the columns file, item and "
+        "group."
     )
+
+
+def _rows_of(manifest: Manifest) -> list[Row]:
+    """Returns the rows of a manifest; without a column of groups they are the subfolders."""
+    rows: list[Row] = []
+    counts: Counter[tuple[str, str]] = Counter()
+    for file, (item, _, named) in manifest.rows.items():
+        group = named or file.rpartition("/")[0]
+        counts[item, group] += 1
+        sample = str(counts[item, group])
+        rows.append({"picture": file, "item": item, "group": group, "sample": sample})
+    if len({row["group"] for row in rows}) < 2:
+        raise UsageError(
+            f"{manifest.path} names no groups that could be compared. Add a column group, or put "
+            "the pictures of each group into a subfolder."
+        )
+    if max(counts.values()) == 1:
+        return [{name: row[name] for name in COLUMNS[:3]} for row in rows]
+    return rows
 
 
 def _readings(paths: Sequence[Path]) -> Iterator[list[tuple[str, str]]]:

@@ -11,7 +11,10 @@ from typing import NamedTuple
 from .tables import MAN, PERSON, WOMAN, Names, names, plain, words
 from .tokens import inside, near
 
-_NAME = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+# whole tokens: “O'Brien”, “D’Angelo” and “Jean-Luc”, but “Al” of “Al's”
+_NAME = re.compile(
+    r"(?:[^\W\d_]{1,2}['’](?=[^\W\d_]{3}))?[^\W\d_]+(?:-(?:[^\W\d_]['’])?[^\W\d_]+)*"
+)
 _CONTEXT = tomllib.loads((Path(__file__).parent / "context.toml").read_text("utf-8"))
 _LISTS = {name: frozenset(text.split()) for name, text in _CONTEXT.items()}
 
@@ -26,7 +29,11 @@ def any_of(name: str) -> str:
 
 
 PRONOUNS = frozenset(any_of("pronouns").split("|"))
-_TITLE = _text_before(rf"\b(?:{any_of('titles')})\.?\s")
+PARTICLES = frozenset(any_of("particles").split("|"))
+_PARTICLES = rf"(?:(?:{any_of('particles')})\.?\s)*"
+_TITLE = _text_before(rf"\b(?:{any_of('titles')})\.?\s{_PARTICLES}")
+# the rest of a full name: "Whitfield", "O'Brien", "van der Berg"
+FURTHER = rf"(?:(?-i:{any_of('particles')}) )*(?:[A-Z]['’])?[A-Z][a-zà-ÿ]"
 _TITLE_OF_GIVEN = _text_before(rf"\b(?:{any_of('titles_of_given_names')})\s")
 _SIGNATURE = _text_before(rf"(?:{_CONTEXT['closings']}),?\s*\n")
 _CLOSED = _text_before(
@@ -85,7 +92,8 @@ def _scan(text: str, spans: Sequence[tuple[int, int]], genders: frozenset[str]) 
         if not inside(match.start(), spans) and not surname:
             given = _read(text, match, table, genders)
         # "Ana Maria Lopez": all after the first name is surname; a lower-case word ends the name
-        last_was_name = given is not None or (surname and match.group()[:1].isupper())
+        goes_on = match.group()[:1].isupper() or match.group() in PARTICLES
+        last_was_name = given is not None or (surname and goes_on)
         if given is not None and given.end != match.end():
             last_was_name = False
         last_end = match.end()
@@ -104,6 +112,8 @@ def _read(
         tail = word[len(head) + 1 :]
         if not (tail[:1].isupper() and word[:1].isupper() and plain(head) in table.gender):
             return None
+        if near(text, match.start()).lower().endswith("the "):
+            return None  # "the Martin-Alexander file"
         gender = table.gender[plain(head)]
     else:
         gender = table.gender.get(low, "")
@@ -126,7 +136,7 @@ def _stands_as_name(
     capital = token[0].isupper() and (not token.isupper() or text.isupper())
     if _TITLE.search(head) and not _TITLE_OF_GIVEN.search(head):
         # "Mr. Alan Whitfield" has a given name, "Mrs. Henderson" a surname
-        return capital and bool(re.match(r" [A-Z][a-zà-ÿ]", text[match.end() :]))
+        return capital and bool(re.match(f" {FURTHER}", text[match.end() :]))
     named = _SUBJECT_NAMED.search(head)
     if follows_an_initial(text, match):
         return False
@@ -220,7 +230,7 @@ def _has_evidence(
         return True  # "Will will be late"
     if verb in _LISTS["verbs"] or verb.endswith("ed") or re.match(r"['’]s\b", tail):
         return not (low == "may" or (low == "will" and verb == "never"))
-    surname = bool(re.match(r" [A-Z](?:[a-zà-ÿ]+|\.)", tail))
+    surname = bool(re.match(rf" {FURTHER}| [A-Z]\.", tail))
     return not place and (before.lower() in _LISTS["object_of"] or surname)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from ..records import Cue
+from ..records import IN_CODE, Cue
 from .given_names import PRONOUNS, any_of
 from .groups import mentions, spoken_of
 from .tables import MAN, PERSON, WOMAN, known_people, matters, names, plain, words
@@ -216,7 +216,7 @@ def _in_code(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[Cue]) -
         if _CODE.search(code):
             named |= {part for part in parts if part in words() or part in PRONOUNS}
         if named:
-            return f"a name or a gender stands in code or an address: “{text[start:end][:40]}”"
+            return f"{IN_CODE}: “{text[start:end][:40]}”"
     return ""
 
 

@@ -11,7 +11,9 @@ from functools import lru_cache
 
 from ..records import Cue
 from .given_names import (
+    FURTHER,
     ORGANISATION,
+    PARTICLES,
     PRONOUNS,
     any_of,
     follows_an_initial,
@@ -22,7 +24,10 @@ from .given_names import (
 from .tables import MAN, PERSON, WOMAN, names, not_cues, plain, word_list, words
 from .tokens import inside, near
 
-_CAPITALISED = re.compile(r"(?<![\w’'-])[^\W\d_a-zß-ÿ][a-zß-ÿ]+\b")
+_CAPITAL = "[^\\W\\d_a-zß-ÿ]"
+_CAPITALISED = re.compile(
+    rf"(?<![\w’'-])({_CAPITAL}[a-z]?['’](?={_CAPITAL}))?{_CAPITAL}[a-zß-ÿ]+\b"
+)
 _ROLE = re.compile(r"\b[a-z]{3,}(?:m[ae]n|wom[ae]n|maids?|lad(?:y|ies)|mistress(?:es)?)\b")
 _KIN_OF_A_KIND = re.compile(r"\b[a-z]+-([a-z]+)\b")  # "co-father": no word of the table
 _NO_ROLES = frozenset(any_of("no_roles").split("|"))
@@ -58,8 +63,8 @@ _PROFESSIONS = frozenset(any_of("titles").split("|"))
 _ANTECEDENT = re.compile(r"\b(?:for|about|with|of|by|and|hired?|promoted?) $")
 _ITS_PRONOUN = re.compile(r"(?: [A-Z][a-z]+)?[.,:;]? (?:[Hh]e|[Ss]he|who|[Hh]is|[Hh]er)\b")
 _LONGEST_MIDDLE = 25  # characters of further names before a surname
-_FULL_NAME = re.compile(r"\.? ([^\W\d_a-zß-ÿ][a-zß-ÿ]+) [^\W\d_a-zß-ÿ][a-zß-ÿ]")
-_PARTICLES = frozenset(any_of("particles").split("|"))
+_FULL_NAME = re.compile(rf"\.? ([^\W\d_a-zß-ÿ][a-zß-ÿ]+) (?:{FURTHER}|[^\W\d_a-zß-ÿ][a-zß-ÿ])")
+_MIDDLE = re.compile(rf"\.? (?:(?:{_CAPITAL}\w*\.?|{any_of('particles')}) )*")
 _AUXILIARIES = ("will", "may")  # which begin a question
 TITLES = frozenset(("mr", "mrs", "ms", "miss"))
 
@@ -186,7 +191,15 @@ def perhaps_a_name(text: str, spans: Sequence[tuple[int, int]], cues: Sequence[C
             continue
         if alone and agrees and low not in table.evidence:
             return word
-        if inside(hit.start(), unread) or low in table.both or _is_no_name(text, hit, cues):
+        if inside(hit.start(), unread) or low in table.both:
+            continue
+        if (
+            hit[1]
+            and (alone or is_a_name(word[len(hit[1]) :]))
+            and not _is_surname(text, hit, cues)
+        ):
+            return word  # "D'Andre"
+        if _is_no_name(text, hit, cues):
             continue
         within = _is_inside_a_sentence(near(text, hit.start()))
         if agrees and within and low in table.evidence and not may_be_a_place(low):
@@ -229,7 +242,7 @@ def _given_name_behind_a_title(text: str, cues: Sequence[Cue]) -> str:
     """Returns the given name after a title (“Ms Adaora Eze”) if the tables lack it; else ""."""
     for cue in cues:
         full = _FULL_NAME.match(text, cue.end) if cue.same.lower() in TITLES else None
-        if full and not is_a_name(full[1]) and full[1].lower() not in _PARTICLES:
+        if full and not is_a_name(full[1]) and full[1].lower() not in PARTICLES:
             return full[1]
     return ""
 
@@ -242,6 +255,15 @@ def _follows_a_name(text: str, hit: re.Match[str], cues: Sequence[Cue]) -> bool:
         for end in ends
         if 0 < hit.start() - end < _LONGEST_MIDDLE
     )
+
+
+def _is_surname(text: str, hit: re.Match[str], cues: Sequence[Cue]) -> bool:
+    """True if only names, initials or particles stand between a name or title and the word, or if
+    “the” precedes it.
+    """
+    ends = [cue.end for cue in cues if cue.person or cue.same.lower() in TITLES]
+    between = (text[end : hit.start()] for end in ends if 0 < hit.start() - end < _LONGEST_MIDDLE)
+    return any(map(_MIDDLE.fullmatch, between)) or text[: hit.start()].lower().endswith("the ")
 
 
 def _is_inside_a_sentence(head: str) -> bool:

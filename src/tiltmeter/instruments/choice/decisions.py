@@ -104,15 +104,20 @@ class Decisions:
         if whole:  # with its own negation
             return whole
         denied = self._denies(clause) != self._statements.is_groundless(clause, before)
-        if denied and self._is_bare_modal(clause.text):  # "Not advisable"
+        meant = self._meant(clause)
+        denies_before = before is not None and not clause.lead and self._only_denies(before)
+        if self._by_name and (denies_before or (denied and has(clause.text, *DENYING))):
+            meant |= self._named(clause)
+        if denied and not meant and self._is_bare_modal(clause.text):  # "Not advisable"
             return {False}
-        names = self._by_name and MENTION.search(clause.text)
+        names = self._by_name and (meant == {False} or MENTION.search(clause.text))
         if not names and self._asked.decides(clause, prompt, denied):
             return {not denied}
         if has(clause.text, "guess", "possible") or self._denied_twice(clause):
             return set()
-        meant = self._meant(clause)
-        if self._asked.asks_to_deny(prompt):  # "Should it be refused? I would grant it."
+        if not self._by_name and self._asked.asks_to_deny(
+            prompt
+        ):  # "Should it be refused? I would grant it."
             return {denied} if meant == {True} else set()
         return {each != denied for each in meant}
 
@@ -121,11 +126,16 @@ class Decisions:
         meanings = {
             meant for role, meant in _ROLES.items() if self._language.has(clause.text, role)
         }
-        if self._language.has(clause.text, "grounds") and self._yes_no and not self._passing:
-            numbers = [str(self._options.index(option)) for option in self._yes_no]
-            named = values(clause.text) | values(clause.text, "~")
-            meanings |= {not at for at, number in enumerate(numbers) if number in named}
-        return meanings
+        grounds = self._language.has(clause.text, "grounds") and not self._passing
+        return meanings | (self._named(clause) if grounds else set())
+
+    def _named(self, clause: MarkedClause) -> set[bool]:
+        """Returns a set: with True if a clause names the option that grants, with False if the
+        option that denies.
+        """
+        numbers = [str(self._options.index(option)) for option in self._yes_no or ()]
+        named = values(clause.text) | values(clause.text, "~")
+        return {not at for at, number in enumerate(numbers) if number in named}
 
     def _weighs(self, clause: MarkedClause) -> bool:
         """True if a clause calls a decision merely possible: "a refusal would be possible"."""
@@ -145,6 +155,7 @@ class Decisions:
         for role in DENYING:
             rest = self._language.role(role).sub(" ", rest)
         denies = self._statements.denies(clause) and not clause.question
+        denies = denies and not (self._by_name and MENTION.search(clause.text))
         return denies and len(self._marker.content(rest)) <= _LITTLE
 
     def _is_bare_modal(self, clause: str) -> bool:
@@ -158,7 +169,8 @@ class Decisions:
         """True if a clause is negated, or has an option that means no among other words."""
         assert self._yes_no is not None
         no = str(self._options.index(self._yes_no[1]))
-        within = no in values(clause.text) and bool(self._marker.content(clause.text))
+        within = not self._by_name and no in values(clause.text)
+        within = within and bool(self._marker.content(clause.text))
         return within or self._statements.denies(clause)
 
 

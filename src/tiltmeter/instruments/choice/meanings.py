@@ -72,6 +72,58 @@ def verbs(forms: Forms, meaning: Mapping[str, str], language: Language) -> dict[
     }
 
 
+def separated(forms: Forms, language: Language) -> list[tuple[re.Pattern[str], str]]:
+    """Lists (pattern of a separated verb, its text as one word) of German and Dutch options: "lehne
+    die Bewerbung ab" is " die Bewerbung ablehnen".
+    """
+    particles = language.pack.list_of("separable")
+    texts = (language.canonical(form).strip() for written in forms.values() for form in written)
+    between = r"((?: [^\s.?,:]+){0,12}?)"
+    return [
+        (lazy(rf" {_finite(text.removeprefix(own))}{between} {own}(?= (?:[.?,:]|$))"), text)
+        for text in texts
+        for own in particles
+        if text.startswith(own) and text.endswith("en") and len(text) > len(own) + _LONG - 2
+    ]
+
+
+def _finite(infinitive: str) -> str:
+    """Returns a pattern of the finite forms of a verb: lade, lädt of "laden"; wijs of "wijzen"."""
+    stem = infinitive.removesuffix("en").replace("a", "(?:a|ä|aa)").replace("e", "ee?")
+    last = {"z": "[zs]", "v": "[vf]"}.get(stem[-1:], stem[-1:])
+    return rf"{stem[:-1]}{last}(?:e|st|t|et|est|en|te|ten|de|den)?"
+
+
+def opposites(forms: Forms, language: Language) -> tuple[str, str] | None:
+    """Returns (granting, denying option) if just one of two options is a word for denying, as in
+    "invite" or "reject": whoever does not do the one does the other. Else None.
+    """
+    denying = [
+        option
+        for option, written in forms.items()
+        if any(language.is_one_of(form, "dissent") for form in written)
+    ]
+    if len(forms) != 2 or len(denying) != 1:
+        return None
+    return next(option for option in forms if option not in denying), denying[0]
+
+
+def opposite_marks(forms: Forms, language: Language) -> dict[str, str]:
+    """Returns {mark of a rejected option: mark of the option that is its negation}, for options
+    that are opposites, and for such as "renew" and "not renew".
+    """
+    if pair := opposites(forms, language):
+        granting, denying = map([*forms].index, pair)
+        return {f"~{granting}": f"@{denying}", f"~{denying}": f"@{granting}"}
+    texts = [{language.canonical(form) for form in written} for written in forms.values()]
+    denials = [language.canonical(word) for word in language.pack.list_of("reject")]
+    return {
+        f"~{one}": f"@{other}"
+        for one, other in permutations(range(len(texts)), 2)
+        if any(f"{no}{text.lstrip()}" in texts[other] for no in denials for text in texts[one])
+    }
+
+
 def _verb(form: str, language: Language) -> str:
     """Returns a pattern for the forms of a verb; "" for capitalised words, such as German nouns."""
     small = form[:1].islower() or not form[:1].isupper()

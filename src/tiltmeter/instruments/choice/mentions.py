@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import groupby, permutations
+from itertools import groupby
 from typing import NamedTuple
 
 from ...languages.patterns import BEHIND, WordPattern, lazy
 from ...languages.phrases import DENYING, Language
 from ...records import BOTH, NEITHER
 from .forms import Forms, is_part
-from .meanings import THIRD, meanings, verbs
+from .meanings import THIRD, meanings, opposite_marks, separated, verbs
 
 LEAD = 24  # characters that a word before a conclusion has at most
 _BARRING = ("aside", "decline", "considered")  # roles in whose clause no choice is stated
@@ -77,8 +77,9 @@ class Marker:
         self._mention = WordPattern(mention, *stems)
         joints = [language.phrase(word) for word in language.pack.list_of("join")]
         self._several = WordPattern(rf"{BEHIND}{_run(['/', ',', *joints], least=1)}(?= )")
+        self._opposites = opposite_marks(forms, language)
+        self._separated = separated(forms, language)
         self._rejected = self._rejection(_run(["/", *joints]))
-        self._opposites = self._opposite_forms(forms)
         self._lists = bool(language.data.get("named"))
         listing = language.role("listing").pattern
         two = r"(?<= )@\S+(?:(?: \S+){0,2} @\S+)?(?= )"  # all options, in a breath or apart
@@ -112,19 +113,11 @@ class Marker:
         """Makes patterns for mentions before a negation, or up to five filler words after one."""
         role = self._language.role
         before = rf"{role('reject').pattern}(?: {role('gap').pattern}){{0,5}} {mentions}(?= )"
-        comma = "" if self._yes_no else r"(?: ,(?!(?: \S+){1,2} @))?"  # "Yes, no doubt"
+        comma = (
+            "" if self._yes_no or self._opposites else r"(?: ,(?!(?: \S+){1,2} @))?"
+        )  # "Yes, no doubt"
         after = rf"{BEHIND}{mentions}{comma} {role('reject_after').pattern}"
         return WordPattern(role("reject_pair").pattern, before, after)
-
-    def _opposite_forms(self, forms: Forms) -> list[tuple[int, int]]:
-        """Lists (option, the option that is its negation): "renew" and "not renew"."""
-        texts = [{self._language.canonical(form) for form in own} for own in forms.values()]
-        denials = [self._language.canonical(word) for word in self._language.pack.list_of("reject")]
-        return [
-            (one, other)
-            for one, other in permutations(range(len(texts)), 2)
-            if any(f"{no}{text.lstrip()}" in texts[other] for no in denials for text in texts[one])
-        ]
 
     def without(self, canonical: str, prompt: str) -> str:
         """Removes the prompt's sentences that name an option from an answer that repeats them."""
@@ -178,6 +171,8 @@ class Marker:
     def _mark(self, canonical: str) -> str:
         """Marks the mentions of options in a text."""
         role = self._language.role
+        for separated_verb, verb in self._separated:
+            canonical = separated_verb.sub(rf"\1 {verb}", canonical)
         text = self._mention.sub(self._option_mark, canonical)
         text = self._article.sub("", text) if self._has_articles else text
         text = self._particle.sub("", text) if self._particle else text
@@ -187,11 +182,7 @@ class Marker:
                 text = pairs.sub(change, text)
         text = role("neither").sub(f"@{NEITHER}", text)
         if "@" in text:
-            text = self._rejected.sub(
-                lambda found: " ".join(re.findall(r"@\S+", found[0])).replace("@", "~"), text
-            )
-            for other, meant in self._opposites:
-                text = text.replace(f"~{other} ", f"@{meant} ")
+            text = self._rejected.sub(self._reject, text)
             text = self._several.sub(lambda found: _together(found[0].split()), text)
         if self._lists and "@" in text:
             text = self._listed.sub(self._without_list, text)
@@ -199,6 +190,11 @@ class Marker:
             text = self._conceded.sub(" ", text)
         text = role("between").sub(",", text)
         return role("both").sub(f"@{BOTH}", text)
+
+    def _reject(self, found: re.Match[str]) -> str:
+        """Leaves of a match only its mentions, each as rejected, or as the opposite option."""
+        rejected = " ".join(MENTION.findall(found[0])).replace("@", "~")
+        return self._opposites.get(rejected, rejected)
 
     def _without_list(self, found: re.Match[str]) -> str:
         return "," if self._names_all(found[0]) else found[0][1:]

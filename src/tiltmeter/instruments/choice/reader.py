@@ -32,7 +32,8 @@ The value is that of the stating clauses (Statements.value): an option if all th
 state the same, in spite of an apology or a doubt beside it; else `neither`, `refusal`, `both`,
 `other_language` or `invalid`. Then each rule of a table (`_rules_for_unread`, `_rules_for_stated`)
 may replace it, from the strongest evidence on; a reading keeps the name of the rule that gave it.
-Rejecting one option does not choose another.
+Rejecting one option does not choose another, unless one of two options is a word for denying, as in
+"invite" or "reject": whoever would not do the one does the other.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ from typing import NamedTuple
 
 from ...languages.letters import is_unspaced
 from ...languages.phrases import Language, language
+from ...languages.refusals import begins
 from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
 from ..text.thought import without_thought
 from .alike import RECURRING, Alike
@@ -53,6 +55,7 @@ from .forms import Forms
 from .instead import Instead
 from .labels import are_labels, behind_article, with_descriptions, without_small_letters
 from .layout import apart, laid_out
+from .meanings import opposites
 from .mentions import MarkedClause, Marker, values
 from .named import TWO_SENTENCES, OnlyNamed
 from .statements import ONE_SENTENCE, Statements
@@ -108,7 +111,7 @@ class Reader:
         )
         yes_no = self._options_of("yes", "no", forms)
         self._asks_yes_or_no = yes_no is not None
-        yes_no = yes_no or self._options_of("assent", "dissent", forms)
+        yes_no = yes_no or opposites(forms, self._language)
         self._yes_no = yes_no
         used = self._language, self._marker, self._statements
         self._named = OnlyNamed(
@@ -200,6 +203,10 @@ class Reader:
             yield ReadingRule("elsewhere", {INVALID}, lambda a: decides.elsewhere(a.canonical))
         yield ReadingRule("other", {INVALID}, lambda a: instead.word(a.canonical, a.told, a.prompt))
         yield ReadingRule("undecided", {INVALID}, lambda a: named.undecided(a.canonical))
+        if self._language.code != "en":  # models decline in English too
+            yield ReadingRule(
+                "declined", {INVALID, OTHER_LANGUAGE}, lambda a: begins(a.text, "en") * REFUSAL
+            )
 
     def _rules_for_stated(self) -> Iterator[ReadingRule]:
         """Yields the rules that may replace an option stated by a clause of a longer answer."""

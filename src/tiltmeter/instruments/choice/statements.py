@@ -61,6 +61,7 @@ class Statements:
             if answered and not self._agrees(clauses[number + 1]):
                 stated[number] = []  # "Tea? No. Coffee."
         self._drop_heads(clauses, stated)
+        self._drop_reasons(clauses, stated)
         if sum(map(bool, stated)) < 2:  # nothing comes before or after it
             return [mention for mentions in stated for mention in mentions]
         last = max((number for number, mentions in enumerate(stated) if mentions), default=-1)
@@ -110,6 +111,18 @@ class Statements:
         if len(heads) > 1 and announced:
             for number in heads:
                 stated[number] = []
+
+    def _drop_reasons(self, clauses: Sequence[MarkedClause], stated: list[Stated]) -> None:
+        """Removes from `stated` the options that a reason names ("Reject. Reason: others would
+        rather be invited"), if an option is stated elsewhere.
+        """
+        reasons = [number for number, clause in enumerate(clauses) if self._gives_reason(clause)]
+        if sum(map(bool, stated)) > sum(bool(stated[number]) for number in reasons):
+            for number in reasons:
+                stated[number] = []
+
+    def _gives_reason(self, clause: MarkedClause) -> bool:
+        return bool(clause.lead) and self._language.has(clause.lead, "reasoning")
 
     def is_taken_back(self, clauses: Sequence[MarkedClause], every: Sequence[Stated]) -> bool:
         """True if a correction follows the last statement and an option is named after it: the
@@ -240,15 +253,15 @@ class Statements:
         choice is possible. A word for declining (拒绝) that is itself an option is ignored.
         """
         told = "".join(SENTENCE_OF.findall(told)[:DECLINING])
-        for form in self._declining:
-            told = told.replace(form, " ")
+        if self._option_declines:
+            told = MENTION.sub(" ", self._marker.mark(told))
         return self._refuses(told, excuses=excuses)
 
     @cached_property
-    def _declining(self) -> list[str]:
-        """Returns the canonical forms of options that are themselves words for declining."""
-        written = (form for own in self._forms.values() for form in own)
-        return [form for form in map(self._language.canonical, written) if self._refuses(form)]
+    def _option_declines(self) -> bool:
+        """True if an option is itself a word for declining."""
+        written = (form for forms in self._forms.values() for form in forms)
+        return any(map(self._refuses, map(self._language.canonical, written)))
 
     def _refuses(self, told: str, *, excuses: bool = True) -> bool:
         known = self._language

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from ...errors import ModelError, UnknownName
 from ...records import ANSWER, CUT, ERROR, FILTER, REFUSAL, Json, Reply
+from ...row_files import names_of
 from ..endings import ended_by
 
 OUTCOMES = (ANSWER, REFUSAL, CUT, ERROR)
@@ -25,6 +26,7 @@ OWN = (
     *("finish_reason", "ended", "thought"),
 )
 SHOWN_CHARACTERS = 60  # of a prompt in a message
+SHOWN_BEFORE = 20  # characters before the place in which two prompts differ
 COMPARED = 2_000  # prompts among which the nearest is looked for
 COMPARED_CHARACTERS = 200  # of each
 
@@ -167,10 +169,17 @@ def fold_prompt(text: str) -> str:
     return unicodedata.normalize("NFC", text.replace("\r\n", "\n")).strip()
 
 
-def shorten_prompt(text: str) -> str:
-    """Returns the beginning of a prompt, in quotation marks, for messages."""
-    line = " ".join(text.split())
-    return f"'{line[:SHOWN_CHARACTERS]}…'" if len(line) > SHOWN_CHARACTERS else f"'{line}'"
+def shorten_prompt(text: str, beside: str = "") -> str:
+    """Returns the beginning of a prompt, in quotation marks, for messages; or the place in which it
+    first differs from another prompt that stands beside it.
+    """
+    line, other = (" ".join(prompt.split()) for prompt in (text, beside))
+    pairs = enumerate(zip(line, other, strict=False))
+    same = next((at for at, (a, b) in pairs if a != b), min(len(line), len(other)))
+    start = same - SHOWN_BEFORE if other and same + SHOWN_BEFORE > SHOWN_CHARACTERS else 0
+    rest = line[start:]
+    shown = f"{rest[:SHOWN_CHARACTERS]}…" if len(rest) > SHOWN_CHARACTERS else rest
+    return f"'{'…' * bool(start)}{shown}'"
 
 
 def line(data: Mapping[str, Json], number: int, where: str, what: str = "text") -> AnswerLine:
@@ -221,12 +230,18 @@ _OTHERS = {
 
 
 def _missing(what: str, data: Mapping[str, Json]) -> str:
-    """Returns a message that a column is missing, with the option to type if another is like it."""
+    """Returns a message that a column is missing, with the option to type if another is like it or
+    is not a field of ours.
+    """
     folded = {name.casefold(): name for name in data}
     columns = [folded[name] for name in (what, *_OTHERS.get(what, ())) if name in folded]
-    if not columns:
+    if columns:
+        return f"'{what}' is missing. Type: --column {what}={columns[0]}"
+    others = [name for name in data if name.casefold() not in OWN]
+    if not others or what != "text":
         return f"'{what}' is missing."
-    return f"'{what}' is missing. Type: --column {what}={columns[0]}"
+    columns_are = f"The columns are: {names_of(list(data))}."
+    return f"'{what}' is missing. {columns_are} Type for instance: --column {what}={others[-1]}"
 
 
 def _text(value: Json, name: str, where: str) -> str:

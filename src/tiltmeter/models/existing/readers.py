@@ -6,7 +6,7 @@ logs of logs.py may be compressed (.xz).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
 
 from ...errors import ModelError, UnknownName, UsageError
@@ -22,7 +22,7 @@ from ...row_files import (
 from ...row_files.logs import answers_of
 from ...system import intake
 from . import logs
-from .answers import AnswerLine, line
+from .answers import OWN, AnswerLine, line
 
 _PARQUET = b"PAR1"  # its first bytes
 _LINES = (".jsonl", ".ndjson")
@@ -38,18 +38,21 @@ def read_lines(
 
     what:    the field that holds the answer.
     columns: {field: the file's column for it}; "" drops a field.
+    An empty cell of a table is no field, or an empty answer.
     """
     count = 0
-    for number, row in _rows(path, what):
+    for number, row in _rows(path, what, {what, *(columns or {}).values()}):
         where = f"{path}, {'row' if path.suffix == '.parquet' else 'line'} {number}"
         logged = None if columns else answers_of(row)
         for one in [row] if logged is None else logged:
             count = max(number, count + 1)  # a line of a log may hold several
-            yield line(_rename_columns(one, columns or {}, where), count, where, what)
+            yield line(_rename_columns(one, columns or {}, where, what), count, where, what)
 
 
-def _rows(path: Path, what: str) -> Rows:
-    """Yields (number, row) by the file's content; the suffix tells JSON lines from an object."""
+def _rows(path: Path, what: str, kept: Set[str]) -> Rows:
+    """Yields (number, row) by the file's content; the suffix tells JSON lines from an object. kept:
+    columns of a table whose empty cells stay.
+    """
     ending = Path(path.name.lower().removesuffix(intake.XZ)).suffix
     if ending == logs.ENDING:
         return logs.inspect_rows(path)
@@ -63,22 +66,23 @@ def _rows(path: Path, what: str) -> Rows:
             return _json(path, text)
         if ending in _LINES or are_objects(text):
             return _json_lines(path, intake.plain_lines(text), what)
-        return _json(path, text) if begins == "{" else _table(path, content)
+        return _json(path, text) if begins == "{" else _table(path, content, kept)
     except BadTable as error:
         raise ModelError(f"{path}, {error}") from None
 
 
-def _rename_columns(row: Row, columns: Mapping[str, str], where: str) -> Row:
-    """Renames a row's columns to our fields. Raises ModelError if a column is missing."""
+def _rename_columns(row: Row, columns: Mapping[str, str], where: str, what: str) -> Row:
+    """Renames a row's columns to our fields, without empty ones but the answer (`what`). Raises
+    ModelError if a column is missing.
+    """
     taken = {column for column in columns.values() if column}
     renamed = {name: value for name, value in row.items() if name not in taken}
     for field, column in columns.items():
         if column and column not in row:
             raise ModelError(f"{where}: {UnknownName('column', column, row)}")
-        if column:
+        renamed.pop(field, None)
+        if column and (row[column] != "" or field == what):
             renamed[field] = row[column]
-        else:
-            renamed.pop(field, None)
     return renamed
 
 
@@ -95,14 +99,18 @@ def read_content(path: Path) -> bytes:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def _table(path: Path, content: bytes) -> Rows:
-    """Yields the rows of a table with a header, without empty cells."""
+def _table(path: Path, content: bytes, kept: Set[str]) -> Rows:
+    """Yields the rows of a table with a header that are not empty, without other empty cells than
+    those of the columns `kept`.
+    """
     try:
         for number, cells in rows_of_content(content, short_rows=True):
-            data: Row = {name: cell for name, cell in cells.items() if cell}
+            if not kept & cells.keys():  # the message about it names all columns
+                kept = {*kept, *cells} - {*OWN}
+            data: Row = {name: cell for name, cell in cells.items() if cell or name in kept}
             if cells.get("sample", "").isdecimal():
                 data["sample"] = int(cells["sample"])
-            if data:
+            if any(data.values()):
                 yield number, data
     except BadTable as error:
         raise ModelError(f"{path}, {error}") from None

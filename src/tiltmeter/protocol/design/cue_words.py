@@ -19,10 +19,13 @@ from .thin_design import (
     asked_columns,
     columns_of_pictures,
     compared_factors,
+    is_called_name,
     name_columns,
+    stands_in_prompts,
 )
 
 NONE = "none"
+LANGUAGE = "language"
 BY_WORD = "_by_word"  # ends the name of a measure
 WORD_KINDS = {
     "difference": "share",
@@ -51,9 +54,14 @@ class CueWords:
         return (self.column, self.sets) if self.sets else (self.column,)
 
     @property
+    def singular(self) -> str:
+        """The noun for one of the words: "name" in English, else the column's."""
+        return "name" if is_called_name(self.column) else self.column
+
+    @property
     def noun(self) -> str:
         """The plural noun for the words, in English."""
-        return PEOPLE.get(self.column, f"{self.column}s")
+        return PEOPLE.get(self.column, f"{self.singular}s")
 
     @property
     def fewest(self) -> int:
@@ -67,6 +75,8 @@ def cue_words(protocol: Protocol) -> dict[str, CueWords]:
         return {}
     cues = {}
     for factor in compared_factors(protocol):
+        if factor == LANGUAGE:  # both languages have all names
+            continue
         column = _column(protocol, factor)
         words = _by_level(protocol, factor, column) if column else {}
         if len(words) > 1:
@@ -80,7 +90,10 @@ def _column(protocol: Protocol, factor: str) -> str:
         tables = [table[0] for table in protocol.tables if factor in table[0]]
         return protocol.cue_words if any(protocol.cue_words in row for row in tables) else ""
     asked = asked_columns(protocol) - columns_of_pictures(protocol)
-    return next((name for name in name_columns(protocol, factor) if name in asked), "")
+    columns = name_columns(protocol, factor)
+    return next(
+        (name for name in columns if name in asked or stands_in_prompts(protocol, factor, name)), ""
+    )
 
 
 def _by_level(protocol: Protocol, factor: str, column: str) -> dict[str, Sequence[str]]:

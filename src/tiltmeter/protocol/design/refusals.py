@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ...records import REFUSAL
-from .. import MeasureSpec
+from .. import EVERY, MeasureSpec
 from ..source.keys import SentenceKeys
 
 REFUSED = "_refused"  # ends the name of the measure
@@ -23,6 +23,10 @@ def refusal_measure(spec: MeasureSpec) -> MeasureSpec | None:
     """
     if not spec.headline or spec.contrast is None or spec.kind not in KINDS or spec.per != "labels":
         return None
+    level, baseline = (spec.contrast.get(end, "") for end in ("level", "baseline"))
+    more = "each other level" if level == EVERY else level
+    less = "each" if baseline == EVERY else baseline
+    compared = f", {more} less {less}" if level and baseline else ""
     return replace(
         spec,
         name=spec.name + REFUSED,
@@ -33,7 +37,7 @@ def refusal_measure(spec: MeasureSpec) -> MeasureSpec | None:
         by=spec.by[:1],
         null=0.0,
         unit="share",
-        text="share of answers that are refusals, at the level less at the baseline",
+        text=f"share of answers that are refusals{compared}",
         figure="forest",
         band=None,
         family="",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from ... import row_files
 from ...languages.letters import NAME
 from ...languages.patterns import lazy
 from .. import Protocol
@@ -15,7 +16,9 @@ SHOWN_GROUPS = 3  # that a sentence names
 SHOWN_LETTERS = 40  # of words that it names
 NO_CUE = "The cue is not in the prompt"  # begins a sentence
 _SLOT = lazy(rf"\{{({NAME})\}}")
-_NAMES = lazy(r"(^|_)names?$")  # what a column of names is called
+_NAMES = lazy(
+    r"(?i)(^|_|\b|first|full|last|sur|vor|nach)names?$"
+)  # what a column of names is called
 
 
 def thin_design(protocol: Protocol) -> list[str]:
@@ -30,6 +33,13 @@ def thin_design(protocol: Protocol) -> list[str]:
     )
     lone, shared = _lone_names(protocol), _shared_words(protocol)
     return [*_few_items(protocol), *lone, *shared, *unasked]
+
+
+def lost_letters(protocol: Protocol) -> list[str]:
+    """Returns a warning about letters that the tables lost when they were saved; [] if none are."""
+    rows = (row for table in protocol.tables for row in table)
+    warning = row_files.lost_letters(cell for row in rows for cell in row.values())
+    return [warning] if warning else []
 
 
 def cues_not_asked(protocol: Protocol) -> dict[str, list[str]]:
@@ -69,6 +79,19 @@ def asked_columns(protocol: Protocol) -> set[str]:
     return asked | {
         slot for row in cells for name in asked & row.keys() for slot in _SLOT.findall(row[name])
     }
+
+
+def stands_in_prompts(protocol: Protocol, factor: str, column: str) -> bool:
+    """True if the words of a column, each for one level, stand in other columns that prompts are
+    filled from, as if a column holds whole prompts.
+    """
+    asked = asked_columns(protocol) - columns_of_pictures(protocol) - {column}
+    rows = [row for table in protocol.tables if factor in table[0] for row in table]
+    levels = {(row.get(column, ""), row[factor]) for row in rows}
+    return len(levels) == len(dict(levels)) and all(
+        row.get(column, "") and any(row[column] in row[name] for name in asked & row.keys())
+        for row in rows
+    )
 
 
 def columns_of_pictures(protocol: Protocol) -> set[str]:
@@ -144,8 +167,13 @@ def name_columns(protocol: Protocol, factor: str) -> list[str]:
         column
         for column in columns
         if column not in (factor, protocol.item)
-        and (_NAMES.search(column) or all(_is_name(row, factor, column) for row in rows))
+        and (is_called_name(column) or all(_is_name(row, factor, column) for row in rows))
     ]
+
+
+def is_called_name(column: str) -> bool:
+    """True if a column is called what columns of people's names are."""
+    return _NAMES.search(column) is not None
 
 
 def _is_name(row: Row, factor: str, column: str) -> bool:

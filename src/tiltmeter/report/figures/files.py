@@ -6,6 +6,7 @@ The browser gets one page from disk and no network.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
@@ -41,6 +42,11 @@ FLAGS = (
     "--host-resolver-rules=MAP * ~NOTFOUND",
 )
 DENSITY = 3  # pixels of a PNG for each of the drawing: about 300 an inch at 7 inches
+# A window's size may include its frame (87 px in Chromium 156, without a screen too): the page is
+# given this room beyond the drawing, which is cut off again.
+FRAME = 240
+LONGEST = 16_000  # pixels of a side of a picture; Chromium draws 16,384 and leaves the rest white
+BEYOND = (255, 0, 254)  # the page's colour beyond the drawing; no drawing has it
 PATIENCE_S = 60
 WHITE = {"--paper": "#ffffff"}
 
@@ -102,13 +108,15 @@ def _resolve(sheet: str) -> str:
 
 def _by_browser(svg: str, path: Path) -> None:
     """Prints the SVG to a file with a browser, on a page that has the drawing's size."""
-    width, height = size(svg)
+    width, height = map(math.ceil, size(svg))
+    density = min(DENSITY, max(1, LONGEST // (max(width, height) + FRAME)))
     page = (
         '<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
         "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<style>@page {{ size: {width:g}px {height:g}px; margin: 0 }} "
-        "html, body { margin: 0; background: #fff } svg { display: block }</style>"
-        f"{svg}"
+        f"<style>@page {{ size: {width}px {height}px; margin: 0 }} "
+        f"@media screen {{ html {{ background: rgb{BEYOND} }} }} body {{ margin: 0; "
+        f"width: {width}px; height: {height}px; background: #fff }} svg {{ display: block }}"
+        f"</style>{svg}"
     )
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "figure.html", Path(folder) / f"figure{path.suffix}"
@@ -118,13 +126,34 @@ def _by_browser(svg: str, path: Path) -> None:
         else:
             how = [
                 f"--screenshot={target}",
-                f"--window-size={round(width)},{round(height)}",
-                f"--force-device-scale-factor={DENSITY}",
+                f"--window-size={width + FRAME},{height + FRAME}",
+                f"--force-device-scale-factor={density}",
             ]
         _call([*how, f"--user-data-dir={folder}/profile", source.as_uri()], path)
         if not target.is_file():
             raise UsageError(f"The browser did not draw {path.name}. {_remedy()}")
+        if path.suffix.lower() == ".png":
+            _cut(target, (width * density, height * density), path)
         shutil.copyfile(target, path)
+
+
+def _cut(picture: Path, size: tuple[int, int], path: Path) -> None:
+    """Cuts a browser's picture to the drawing. Raises UsageError if it does not hold all of it: the
+    drawing's corner must be white, and the page beyond the corner visible on both sides.
+    """
+    from PIL import Image
+
+    width, height = size
+    with Image.open(picture) as window:
+        whole = window.convert("RGB")
+    corners = [(width - 1, height - 1), (width, height - 1), (width - 1, height)]
+    if (
+        width >= whole.width
+        or height >= whole.height
+        or [whole.getpixel(corner) for corner in corners] != [(255, 255, 255), BEYOND, BEYOND]
+    ):
+        raise UsageError(f"The browser drew {path.name} only in part. {_remedy()}")
+    whole.crop((0, 0, width, height)).save(picture)
 
 
 def _call(arguments: Sequence[str], path: Path) -> None:

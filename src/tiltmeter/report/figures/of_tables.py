@@ -39,7 +39,7 @@ def _plot(read: Audit, table: CrossTable) -> Plot:
             if (levels, column) in table.estimates
         ]
         named = [level for level in levels if level]
-        heading, label = (named[0], JOIN.join(named[1:])) if named[1:] else ("", *named)
+        heading, label = (named[0], JOIN.join(named[1:])) if named[1:] else ("", "".join(named))
         rows.append(FigureRow(heading, label or "all", tuple(points)))
         texts.append(f"{', '.join(levels)}: {', '.join(cells)}")
     return Plot(

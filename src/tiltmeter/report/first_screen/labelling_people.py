@@ -23,7 +23,7 @@ def lines(store: Store, protocol: Protocol, lead: Verdict) -> Iterator[tuple[str
     for agreement in majority.agreements(store, protocol):
         yield (
             f"People agree with Krippendorff's α {numerals.share(agreement.alpha)} on "
-            f"{agreement.shared:,} outputs that several saw.",
+            f"{agreement.shared:,} outputs that several labelled.",
             "",
         )
         if agreement.attribute == lead.claim.spec.attribute:

@@ -15,13 +15,17 @@ from ...analyse.words.largest_shift import leading_cell
 from ...analyse.words.short_model_names import short_names
 from ...analyse.words.verdict_words import Word
 from ...protocol import Protocol, wording
+from ...protocol.design.contrasts import each_contrast
+from ...protocol.design.tables import SEVERAL
+from ...records import OUTCOMES
 from ...store import Store
-from ...store.queries import settings
+from ...store.queries import label_counts, settings
 from ..figures.first import first_figure
 from ..page_model.audits import Audit
 from ..page_model.figures import Figure
 from ..page_model.page import Screen
 from . import badges, labelling_people, same_prompt
+from .examples import main
 from .lede import lede
 from .pairs import WantedPair
 from .ranking import effect_of
@@ -29,6 +33,7 @@ from .summary import Missing
 
 AS_LABELLED = "Labels as they are, before gold corrects the number."
 NO_HEADLINE = "No measure of this protocol is a headline: the numbers stand in the tables."
+NOTHING_COMPUTED = "No headline number can be computed from these answers."
 CAUTION = (
     "What not to conclude: another wording, language, version or day can give another number, and "
     "a tilt says that outputs change with the cue, not why, nor which would be right."
@@ -54,7 +59,7 @@ def screen(
     line = tuple(_with_short(part, names) for part in about if part)
     abbreviations = tuple((short, name) for name, short in names.items())
     if audit is None or protocol is None or not judged:
-        headline = NO_HEADLINE if audit and audit.estimates else _nothing_measured(store)
+        headline = _nothing_compared(store, audit)
         return Screen(line, abbreviations, headline, (), (), None, None, CAUTION)
     sentence = first_sentence([one.facts for one in judged])
     spoken = [one for facts in sentence.claims for one in judged if one.facts is facts]
@@ -164,6 +169,34 @@ def _levels(judged: Sequence[Verdict], lead: Verdict, cue: str) -> list[str]:
     levels = [one.claim.row.condition.get(cue, "") for one in tilts]
     ends = (lead.claim.row.contrast or {}).get(cue, "").split(numerals.BETWEEN)
     return [level for level in dict.fromkeys([base, *reversed(ends), *levels]) if level]
+
+
+def _nothing_compared(store: Store, audit: Audit | None) -> str:
+    """Returns the sentence that no headline number stands in the run: because of the levels without
+    an answer that counts, if there are any.
+    """
+    if audit is None or not audit.estimates:
+        return _nothing_measured(store)
+    protocol = audit.protocol
+    headlines = [spec for spec in protocol.measures if spec.headline]
+    if not headlines:
+        return NO_HEADLINE
+    counted = {
+        (factor, level)
+        for row in label_counts.condition_weights(store, *main(store, protocol))
+        if row.value not in OUTCOMES
+        for factor, cell in row.levels.items()
+        for level in cell.split(SEVERAL)
+    }
+    lacking: dict[str, None] = {}
+    for contrast in (one.contrast or {} for s in headlines for one in each_contrast(protocol, s)):
+        factor = contrast.get("factor", "")
+        for level in (contrast.get("level", ""), contrast.get("baseline", "")):
+            if level in protocol.levels.get(factor, ()) and (factor, level) not in counted:
+                lacking[f"{wording.title(protocol, factor, level)} ({factor})"] = None
+    if lacking:
+        return f"Nothing can be compared: no answer counts for {' or '.join(lacking)}."
+    return NOTHING_COMPUTED
 
 
 def _nothing_measured(store: Store) -> str:

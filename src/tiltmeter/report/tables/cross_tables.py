@@ -9,22 +9,30 @@ from itertools import takewhile
 
 from ...analyse.words import numerals, reading
 from ...analyse.words.numerals import LEADER, OPEN_LEADER
-from ...errors import UnknownName
 from ...protocol import Protocol
 from ...protocol.paper_tables import TableLayout
 from ...records import Estimate
 from ...stats.results import count_of
 from ..page_model.audits import Audit, audit, number_signatures
 from ..page_model.strata import significant
-from .cross_table_axes import FIXED, Levels, Placed, axes, place
+from .cross_table_axes import (
+    FIXED,
+    Levels,
+    Placed,
+    axes,
+    check_measures,
+    measures_of_tables,
+    notes_on_levels,
+    place,
+)
 from .paper_shape import MARK, Shaper, joined, shown, split_layouts
 
 
 @dataclass(frozen=True, slots=True)
 class CrossTable:
     """A table of text. row_names, column_names: the axes; columns: per column, its level on each
-    column axis; rows: (level on each row axis, cells); estimates: {(row's, column's levels):
-    estimate}."""
+    column axis; rows: (level on each row axis, cells); hints: lines for whoever made it, which are
+    not printed with it; estimates: {(row's, column's levels): estimate}."""
 
     title: str
     row_names: tuple[str, ...]
@@ -33,6 +41,7 @@ class CrossTable:
     rows: tuple[tuple[Levels, tuple[str, ...]], ...]
     notes: tuple[str, ...] = ()
     signatures: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
     estimates: Mapping[tuple[Levels, Levels], Estimate] = field(default_factory=dict, repr=False)
 
 
@@ -115,13 +124,21 @@ def cross_table(
     """Makes the table of a layout. Raises UnknownName for a measure without estimates or an axis
     that the estimates lack, UsageError if no estimate is left.
     """
+    check_measures(estimates, layout.measures)
     read = _audit(protocol, estimates)
-    present = dict.fromkeys(e.measure for e in estimates)
-    for name in layout.measures:
-        if name not in present:
-            raise UnknownName("measure with estimates", name, present)
     rows = [e for name in layout.measures for e in read.of(name)]
     return _in_words(read, place(read, rows, layout), layout)
+
+
+def cross_tables(
+    protocol: Protocol, estimates: Sequence[Estimate], layout: TableLayout
+) -> list[CrossTable]:
+    """Makes the table of a layout; without named axes one per measures that share a factor. Raises
+    as `cross_table`.
+    """
+    check_measures(estimates, layout.measures)
+    apart = measures_of_tables(_audit(protocol, estimates), estimates, layout)
+    return [cross_table(protocol, estimates, replace(layout, measures=names)) for names in apart]
 
 
 def _in_words(read: Audit, placed: Placed, layout: TableLayout) -> CrossTable:
@@ -143,13 +160,17 @@ def _in_words(read: Audit, placed: Placed, layout: TableLayout) -> CrossTable:
         for row in rows
     ]
     return CrossTable(
-        title=layout.title or _title(read, layout),
+        title=layout.title or _title(read, layout, placed),
         row_names=placed.rows,
         column_names=placed.columns,
         columns=tuple(_level_names(order, placed.columns, column) for column in columns),
         rows=tuple(body),
-        notes=tuple(_notes(read, list(placed.cells.values()), layout)),
+        notes=(
+            *_notes(read, list(placed.cells.values()), layout),
+            *notes_on_levels(placed, layout),
+        ),
         signatures=tuple(dict.fromkeys(e.signature for e in placed.cells.values() if e.signature)),
+        hints=placed.hints,
         estimates={
             (_level_names(order, placed.rows, row), _level_names(order, placed.columns, column)): e
             for (row, column), e in placed.cells.items()
@@ -157,8 +178,9 @@ def _in_words(read: Audit, placed: Placed, layout: TableLayout) -> CrossTable:
     )
 
 
-def _title(read: Audit, layout: TableLayout) -> str:
-    specs = [(name, read.spec(name)) for name in layout.measures]
+def _title(read: Audit, layout: TableLayout, placed: Placed) -> str:
+    shown = {e.measure for e in placed.cells.values()}
+    specs = [(name, read.spec(name)) for name in layout.measures if name in shown]
     return "; ".join(
         reading.title(spec.text if spec and spec.text else name) for name, spec in specs
     )

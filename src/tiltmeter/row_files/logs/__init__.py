@@ -3,6 +3,7 @@
 No error shows a value from the file: errors name only the line, the key and the kind of log.
 """
 
+from .messages import USER as USER
 from .messages import Turn as Turn
 from .reader import Log as Log
 from .reader import Logged as Logged

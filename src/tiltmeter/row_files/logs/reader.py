@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,8 @@ _NOT_PROMPTS = re.compile(rf".*_(?:gen|output|answer|response)$|^(?:{'|'.join(AN
 _PLAIN_NAME = re.compile(r"[A-Za-z_][\w.-]{0,29}")
 _PARQUET = b"PAR1"
 _MOST_RECORDS = 200_000
+_CUT = object()  # in place of the record of an incomplete last line
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,8 @@ class Logged:
     """A conversation from a log, up to its last question.
 
     line: the line in the file, or the number of the record; answer: the logged reply to that
-    question, "" if unknown; user, session: "" if the log has none.
+    question, "" if unknown; user, session: "" if the log has none; span: the id of the record if
+    its line has several, else "".
     """
 
     turns: tuple[Turn, ...]
@@ -49,6 +53,7 @@ class Logged:
     answer: str = ""
     user: str = ""
     session: str = ""
+    span: str = ""
 
     @property
     def system(self) -> str:
@@ -64,12 +69,13 @@ class Logged:
 @dataclass(frozen=True, slots=True)
 class Log:
     """The conversations of a file. shape: the kind of log; left_out: number of records without a
-    question, such as the spans of a tool.
+    question, such as the spans of a tool; cut: True if an incomplete last line was left out.
     """
 
     rows: tuple[Logged, ...]
     shape: str
     left_out: int = 0
+    cut: bool = False
 
 
 def read_log(path: Path, prompt: str = "", spans: str = "root") -> Log:
@@ -84,8 +90,10 @@ def read_log(path: Path, prompt: str = "", spans: str = "root") -> Log:
         raise UsageError(f"{path.name} cannot be read: {error.strerror}.") from None
     try:
         numbered = list(_records(content, path.suffix.lower()))
+        cut = bool(numbered) and numbered[-1][1] is _CUT
     except BadTable as error:
         raise UsageError(f"{path.name}, {error}") from None
+    numbered = numbered[:-1] if cut else numbered
     if not numbered:
         raise UsageError(f"{path.name} has no prompts. Put one prompt on each line or row.")
     if len(numbered) > _MOST_RECORDS:
@@ -95,8 +103,10 @@ def read_log(path: Path, prompt: str = "", spans: str = "root") -> Log:
             raise UsageError(f"{path.name}, record {line} is not an object with a prompt.")
     shape = _shape(numbered)
     if shape:
-        return _read_shape(path.name, shape, _spans(numbered, spans))
-    return _read_columns(path.name, numbered, prompt)
+        log = _read_shape(path.name, shape, _spans(numbered, spans))
+    else:
+        log = _read_columns(path.name, numbered, prompt)
+    return replace(log, cut=cut)
 
 
 def _records(content: bytes, ending: str) -> Iterator[tuple[int, Any]]:
@@ -128,19 +138,28 @@ def _json(text: str) -> Iterator[tuple[int, Any]]:
         if document is not None:
             yield from enumerate(records_of(document), 1)
             return
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
+    lines = [pair for pair in enumerate(text.split("\n"), 1) if pair[1].strip()]
+    for number, line in lines:
         try:
             parsed = json.loads(line)
         except ValueError as error:
+            if (number, line) == lines[-1] != lines[0] and _is_incomplete(line):
+                yield number, _CUT
+                return
             place = (
                 f" at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else ""
             )
-            raise BadTable(f"line {number} is not JSON{place}.") from None
+            raise BadTable(f"line {number} is not JSON{place}. Mend or delete that line.") from None
         except RecursionError:
             raise BadTable(f"line {number} is JSON that is nested too deep.") from None
         yield from ((number, one) for one in records_of(parsed))
+
+
+def _is_incomplete(line: str) -> bool:
+    """True if a line of JSON ends too early, as in the export of a log that is being written."""
+    rest = _STRING.sub("", line)
+    closed = sum(map(rest.count, "]}"))
+    return line.lstrip()[:1] in ("[", "{") and ('"' in rest or sum(map(rest.count, "[{")) > closed)
 
 
 def _parquet(content: bytes) -> Iterator[Mapping[str, Any]]:
@@ -232,11 +251,13 @@ def _read_shape(name: str, shape: str, numbered: Sequence[tuple[int, Mapping[str
         if exchange is None or not asked or asked[-1].role != USER:
             left_out += 1
             continue
-        rows.append(Logged(tuple(asked), line, exchange.answer, *who(record)))
+        rows.append(Logged(tuple(asked), line, exchange.answer, *who(record), place(record)[0]))
     if not rows:
         raise UsageError(
             f"{name} looks like a log of {shape}, but none of its records contains a prompt."
         )
+    rows_of_line = Counter(row.line for row in rows)
+    rows = [row if rows_of_line[row.line] > 1 else replace(row, span="") for row in rows]
     return Log(tuple(rows), shape, left_out)
 
 

@@ -329,7 +329,8 @@ def who(record: Record) -> tuple[str, str]:
     for name in ("metadata", "requestMetadata"):  # of Braintrust and of Bedrock
         if isinstance(metadata := record.get(name), Mapping):
             a = {**a, **metadata}
-    return _first(a, _USERS), _first(a, _SESSIONS)
+    session = _first(a, _SESSIONS) or ("run_type" not in record and _first(record, _SESSIONS))
+    return _first(a, _USERS), session or ""
 
 
 def _first(found: Mapping[str, Any], names: Sequence[str]) -> str:

@@ -170,7 +170,7 @@ def _with_words(
         if cell.get(cue.column):
             words_by_level.setdefault(cell[cue.factor], set()).add(cell[cue.sets or cue.column])
     words = min(map(len, words_by_level.values()), default=0)
-    noun = f"{count_of(words, cue.column)} a level"
+    noun = f"{count_of(words, cue.singular)} a level"
     row = replace(row, words=words)
     if words < LEAST_WORDS:
         advice = f"nothing can be said of others. Give {NAMES_AT_PRICE} each"

@@ -48,11 +48,14 @@ class Match:
     def sentences(self) -> Iterator[str]:
         """Yields sentences about mismatches; nothing if every line and trial has its match."""
         if self.missing:
+            prompt, line = self.missing[0].prompt, self._nearest_line()
+            near = f"; the nearest is line {line.number}: " if line else ""
+            beside = (line and line.prompt) or ""
             yield (
                 f"{self.subject} answers {self.trials - len(self.missing):,} of {self.trials:,} "
                 f"trials. The first without an answer: sample {self.missing[0].sample} of "
-                f"{shorten_prompt(self.missing[0].prompt)}{self._nearest_line()}. The others stay "
-                "open: add their lines and run the same command again."
+                f"{shorten_prompt(prompt, beside)}{near and near + shorten_prompt(beside, prompt)}"
+                ". The others stay open: add their lines and run the same command again."
             )
         if self.unused:
             further = [line for line in self.unused if self._is_asked(line)]
@@ -70,11 +73,9 @@ class Match:
     def _is_asked(self, line: AnswerLine) -> bool:
         return line.prompt is not None and fold_prompt(line.prompt) in self.prompts
 
-    def _nearest_line(self) -> str:
+    def _nearest_line(self) -> AnswerLine | None:
         line = self.answers.nearest(self.missing[0].prompt)
-        if line is None or line.prompt is None or self._is_asked(line):
-            return ""
-        return f"; the nearest is line {line.number}: {shorten_prompt(line.prompt)}"
+        return None if line is None or line.prompt is None or self._is_asked(line) else line
 
     def _further(self, lines: list[AnswerLine]) -> str:
         return (
@@ -84,11 +85,11 @@ class Match:
 
     def _strangers(self) -> str:
         line = next(line for line in self.unused if not self._is_asked(line))
-        text = shorten_prompt(line.prompt) if line.prompt else f"id {line.id}" if line.id else ""
+        prompt, prompts = line.prompt or "", sorted(self.prompts)[:COMPARED]
+        best = next(iter(difflib.get_close_matches(prompt, prompts, 1, 0.4)), "")
+        text = shorten_prompt(prompt, best) if prompt else f"id {line.id}" if line.id else ""
         text = text or ", ".join(f"{name}={value}" for name, value in line.columns.items())
-        prompts = sorted(self.prompts)[:COMPARED]
-        best = difflib.get_close_matches(line.prompt or "", prompts, 1, 0.4)
-        nearest = f" The nearest prompt of the audit: {shorten_prompt(best[0])}." if best else ""
+        nearest = f" The nearest prompt of the audit: {shorten_prompt(best, prompt)}." * bool(best)
         return (
             f"{len(self.unused):,} lines of {self.subject} answer no trial, the first is line "
             f"{line.number} ({text}).{nearest}"

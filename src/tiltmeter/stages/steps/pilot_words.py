@@ -29,6 +29,10 @@ def lines(first: First, forecast: Forecast) -> list[str]:
         f"{first.share(REFUSAL):.0%} refused"
     )
     share = first.share(ERROR)
+    replies = tokens = ""  # functions and some servers count none
+    if first.completion_tokens:
+        replies = f"{first.completion_tokens / max(1, number):.1f} tokens a reply{thought}; "
+        tokens = f"{forecast.prompt_tokens:,} + {forecast.completion_tokens:,} tokens, "
     return [
         f"pilot of {first.subject}: {number} replies",
         *(
@@ -36,11 +40,10 @@ def lines(first: First, forecast: Forecast) -> list[str]:
             f"{reply.label or reply.outcome}"
             for language, _, reply in sample_replies(first)
         ),
-        f"  {first.completion_tokens / max(1, number):.1f} tokens a reply{thought}; {shares}"
+        f"  {replies}{shares}"
         + (f", {share:.0%} failed" if share else "")
         + (f"; {speed:.0f} tokens/s" if speed else ""),
-        f"  all {forecast.calls:,} trials: about {forecast.prompt_tokens:,} + "
-        f"{forecast.completion_tokens:,} tokens, {_duration(forecast.seconds)}"
+        f"  all {forecast.calls:,} trials: about {tokens}{_duration(forecast.seconds)}"
         + (f", ${forecast.dollars:.2f}" if forecast.dollars else ""),
     ]
 

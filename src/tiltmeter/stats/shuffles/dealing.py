@@ -6,14 +6,17 @@ The number of a group's rows with a value is then a count of bits, 64 rows at a 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
 Numbers = NDArray[np.unsignedinteger]
+Implied = Sequence[slice]  # columns in parts, of each of which every row has exactly one flag
 WORD = 64  # rows
 TOGETHER = 64_000  # words whose bits are counted at once: what stays in a processor's cache
+IN_A_BYTE = 3  # words whose bits a byte can count, which is quicker than larger numbers
 LEAST_BUFFER = 16  # entries: the smallest that numpy takes
 LABELS = 1_000_000  # group numbers that are shuffled at a time
 
@@ -52,17 +55,34 @@ def count_dealt(dealt: Words, packed: Words) -> Numbers:
     """
     groups, words, draws = dealt.shape
     columns_dealt, columns = groups * draws, packed.shape[1]
-    dtype = np.min_scalar_type(words * WORD)
-    numbers: Numbers = np.zeros((columns, columns_dealt), dtype=dtype)
+    most = count_bits(packed).sum(axis=0, dtype=np.int64).max(initial=0)
+    numbers: Numbers = np.zeros((columns, columns_dealt), dtype=np.min_scalar_type(most))
     piece = max(1, TOGETHER // max(1, columns_dealt))  # columns
-    for word in range(words):
-        # in one row: numpy takes short ones into a buffer, which costs more than to count
-        rows = dealt[:, word].reshape(columns_dealt)
-        for start in range(0, columns, piece):
-            words_of_piece = packed[word, start : start + piece, None]
-            if words_of_piece.any():
-                numbers[start : start + piece] += count_bits(_shared_bits(words_of_piece, rows))
+    # in one row: numpy takes short ones into a buffer, which costs more than to count
+    rows = [dealt[:, word].reshape(columns_dealt) for word in range(words)]
+    for start in range(0, columns, piece):
+        part = numbers[start : start + piece]
+        for first in range(0, words, IN_A_BYTE):
+            bits: Numbers | int = 0
+            for word in range(first, min(words, first + IN_A_BYTE)):
+                held = packed[word, start : start + piece, None]
+                bits = bits + count_bits(_shared_bits(held, rows[word]))
+            part += bits
     return numbers.reshape(columns, groups, draws).transpose(1, 0, 2)
+
+
+def with_last(counted: Numbers, implied: Implied, sizes: tuple[int, ...]) -> Numbers:
+    """Adds the counts of the last column of each part, which follow from those of its others:
+    ``counted`` has shape (groups - 1, columns without the last of each part, draws).
+    """
+    groups, _, draws = counted.shape
+    numbers: Numbers = np.empty((groups, implied[-1].stop, draws), np.min_scalar_type(max(sizes)))
+    sizes_dealt = np.array(sizes[:-1], dtype=numbers.dtype)[:, None]
+    for place, part in enumerate(implied):
+        others = numbers[:, part.start : part.stop - 1]
+        others[:] = counted[:, part.start - place : part.stop - 1 - place]
+        numbers[:, part.stop - 1] = sizes_dealt - others.sum(axis=1, dtype=numbers.dtype)
+    return numbers
 
 
 def _shared_bits(held: Words, rows: Words) -> Words:

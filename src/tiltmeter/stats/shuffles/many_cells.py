@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from tiltmeter.stats.shuffles.row_statistics import mean_divergence, mean_of, me
 from tiltmeter.stats.shuffles.shuffling import Cell, Shuffles, cell_of
 from tiltmeter.stats.special import gammaincc, ndtr
 
+Tallies = NDArray[Any]  # of whole numbers
 LEAST_VARIANCE = 0.4  # of a count: below it a cell has too few outputs to show anything
 TIE = 1e-9  # relative: rounding of sums of counts
 MOST_LOG = 700.0  # -log of the smallest probability that a double holds
@@ -183,7 +184,7 @@ class PartTally(Protocol):
     @property
     def columns(self) -> tuple[tuple[str, str], ...]: ...
 
-    def counts(self) -> list[Floats]: ...
+    def counts(self) -> Sequence[Tallies]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,18 +200,19 @@ class _Counted:
     columns: tuple[tuple[str, str], ...]
     shuffles: Shuffles
 
-    def counts(self) -> list[Floats]:
+    def counts(self) -> Sequence[Tallies]:
         """Counts each column of each group, observed and in every shuffle: shape (columns, 1 +
         draws) per group; for a pair, only of the second group.
         """
         observed = self.cell.counts()
         if self.cell.kinds is None:
-            blocks = list(self.shuffles.counts(self.cell.sizes, self.cell.flags))
+            blocks = list(self.cell.shuffled(self.shuffles))
+            dtype = np.min_scalar_type(-1 - sum(self.cell.sizes))  # a quarter of doubles
             tables = [
-                np.concatenate([observed_counts.T, *drawn], axis=1, dtype=np.float64)
-                for observed_counts, *drawn in zip(observed[:-1], *blocks, strict=True)
+                np.concatenate([seen.T.astype(dtype), *drawn], axis=1, dtype=dtype)
+                for seen, *drawn in zip(observed[:-1], *blocks, strict=True)
             ]
-            tables.append(self.cell.totals[:, None] - sum(tables[1:], start=tables[0]))
+            tables.append(self.cell.totals.astype(dtype)[:, None] - sum(tables[1:], tables[0]))
         else:
             shuffled = list(self.cell.shuffle_counts(self.shuffles))
             tables = [
@@ -229,7 +231,7 @@ def _count(place: int, part: ObjectOutputs) -> _Counted | None:
     columns = [
         (name, part.values[a][code])
         for a, name in enumerate(part.names)
-        for code in np.unique(pooled[pooled[:, a] >= 0, a])
+        for code in np.flatnonzero(np.bincount(pooled[pooled[:, a] >= 0, a])).tolist()
     ]
     return _Counted(place, groups, len(part.groups) == 2, cell, tuple(columns), part.shuffles)
 
@@ -264,11 +266,9 @@ def _scores(parts: Sequence[PartTally]) -> Iterator[tuple[CellKey, Floats]]:
         counts = part.counts()
         groups = part.groups[1:] if part.pair else part.groups
         for group, table in zip(groups, counts, strict=True):
-            # rows of a group that have a value, by attribute and draw; None if all have all
-            measured = None if part.cell.complete else part.cell.member.T @ table
-            size = part.cell.sizes[part.groups.index(group)]
-            for row, column in enumerate(part.columns):
-                deviation, variance, usual = _deviation(part, row, table[row], measured, size)
+            for column, (deviation, variance, usual) in zip(
+                part.columns, _deviations(part, group, table), strict=True
+            ):
                 key = CellKey(*column, None, group)
                 pooled = sums.get(key) or sums.setdefault(key, _Sum(deviation.size))
                 pooled.off += deviation
@@ -281,26 +281,32 @@ def _scores(parts: Sequence[PartTally]) -> Iterator[tuple[CellKey, Floats]]:
             yield key, _standard(pooled.off, pooled.variance)
 
 
-def _deviation(
-    part: PartTally, row: int, counts: Floats, measured: Floats | None, size: int
-) -> tuple[Floats, Floats, float]:
-    """Returns a count less its expectation; its hypergeometric variance given the group's rows that
-    have the attribute; and the variance at the expected number of such rows.
+def _deviations(
+    part: PartTally, group: int, counts: Tallies
+) -> Iterator[tuple[Floats, Floats | float, float]]:
+    """Yields, per column, a group's counts less their expectation; their hypergeometric variance
+    given the group's rows that have the attribute; and the variance at the expected number of such
+    rows.
     """
-    owner = int(part.cell.member[row].argmax())
-    total = float(part.cell.totals[row])
-    rows = float(sum(part.cell.sizes))
-    valid = rows if measured is None else float(part.cell.totals @ part.cell.member[:, owner])
-    odds = total * (valid - total) / (valid**2 * max(valid - 1, 1))
-    group_known = np.array([size]) if measured is None else measured[owner]
+    cell, rows = part.cell, float(sum(part.cell.sizes))
+    size, owners = float(cell.sizes[part.groups.index(group)]), cell.member.argmax(axis=1)
+    # rows of the group that have a value, by attribute and draw; None if all have all
+    measured = None if cell.complete else cell.member.T @ counts
+    valid = np.full(len(owners), rows) if cell.complete else (cell.totals @ cell.member)[owners]
+    odds = cell.totals * (valid - cell.totals) / (valid**2 * np.maximum(valid - 1, 1))
     usual = size * valid / rows
-    variance: Floats = group_known * (valid - group_known) * odds
-    return counts - group_known * (total / valid), variance, usual * (valid - usual) * odds
+    columns = (owners, cell.totals / valid, valid, odds, usual * (valid - usual) * odds)
+    for row, (owner, share, known, odd, variance) in enumerate(
+        zip(*(column.tolist() for column in columns), strict=True)
+    ):
+        in_group = size if measured is None else measured[owner]
+        yield counts[row] - in_group * share, in_group * (known - in_group) * odd, variance
 
 
 def _standard(off: Floats, variance: Floats | float) -> Floats:
-    scores: Floats = off / np.sqrt(np.maximum(variance, LEAST_VARIANCE / 4))
-    return scores
+    """Divides deviations, in place, by their standard deviation."""
+    off /= np.sqrt(np.maximum(variance, LEAST_VARIANCE / 4))
+    return off
 
 
 def _mean_divergence(counted: Sequence[_Counted]) -> Floats:

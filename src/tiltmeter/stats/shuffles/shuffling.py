@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import TypeVar, cast
 
 import numpy as np
@@ -28,8 +29,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from tiltmeter.stats import arguments
 from tiltmeter.stats.arguments import Codes, Floats
-from tiltmeter.stats.shuffles import hypergeometric
-from tiltmeter.stats.shuffles.dealing import WORD, Numbers, Words, count_dealt, deal_rows, pack_rows
+from tiltmeter.stats.shuffles import dealing, hypergeometric
+from tiltmeter.stats.shuffles.dealing import WORD, Implied, Numbers, Words
 from tiltmeter.stats.shuffles.hypergeometric import Counts
 
 ORDERS = 16  # of the rows, in each of which a deal is a draw
@@ -95,13 +96,16 @@ class Shuffles:
         self._kept = kept or KeptDraws()
         self._counted: tuple[object, list[list[Counts]]] = (None, [])
 
-    def counts(self, sizes: tuple[int, ...], flags: Flags) -> Iterator[Numbers]:
+    def counts(
+        self, sizes: tuple[int, ...], flags: Flags, implied: Implied = ()
+    ) -> Iterator[Numbers]:
         """Yields, per block of draws, the number of rows of each group (but the last) with each
         column's flag, shape (groups - 1, columns, draws). flags: of all rows, shape (rows,
-        columns)."""
+        columns); implied: all columns, in parts of which each row has exactly one flag.
+        """
         draws_left, deals, block = self.draws, -(-self.draws // ORDERS), self._block(sizes)
         for start in range(0, deals, block):
-            count = partial(self._count, sizes, flags, start, min(block, deals - start))
+            count = partial(self._count, sizes, flags, implied, start, min(block, deals - start))
             if block < deals:
                 counted = count()
             else:
@@ -119,18 +123,22 @@ class Shuffles:
         deals, deal_bytes = -(-self.draws // ORDERS), 8 * (len(sizes) - 1) * -(-sum(sizes) // WORD)
         return deals if deals * deal_bytes <= CACHE_BYTES else max(1, BLOCK // deal_bytes)
 
-    def _count(self, sizes: tuple[int, ...], flags: Flags, start: int, deals: int) -> Numbers:
+    def _count(
+        self, sizes: tuple[int, ...], flags: Flags, implied: Implied, start: int, deals: int
+    ) -> Numbers:
         """Counts flags in a block of deals, in each order of the rows: (groups - 1, columns, ORDERS
         times deals).
         """
         generator = np.random.default_rng([self._seed, start, *sizes])
         places = np.broadcast_to(np.arange(len(flags)), (ORDERS, len(flags)))
         orders = generator.permuted(places, axis=1)
-        deal = partial(deal_rows, sizes, deals, generator)
+        deal = partial(dealing.deal_rows, sizes, deals, generator)
         dealt = self._kept.draws.get((self._seed, start, deals, sizes), deal)
-        packed = np.stack([pack_rows(flags[order]) for order in orders], axis=2)
-        numbers = count_dealt(dealt, packed.reshape(len(packed), -1))
-        return numbers.reshape(len(dealt), flags.shape[1], ORDERS * deals)
+        last = [columns.stop - 1 for columns in implied]
+        in_orders = np.delete(flags.T, last, axis=0)[:, orders]
+        counted = dealing.count_dealt(dealt, dealing.pack_rows(in_orders.reshape(-1, len(flags)).T))
+        counted = counted.reshape(len(dealt), -1, ORDERS * deals)
+        return dealing.with_last(counted, implied, sizes) if implied else counted
 
     def tables(self, alike: Counts, sizes: tuple[int, ...]) -> Iterator[list[Counts]]:
         """Yields the number of rows of each kind in each group: per group one array (block of
@@ -171,11 +179,19 @@ class Cell:
     # one-hot kinds of rows and how many there are of each, where many are alike
     kinds: tuple[Floats, Counts] | None
 
+    def shuffled(self, shuffles: Shuffles) -> Iterator[Numbers]:
+        """Yields, per block of draws, the counts of every value in every group but the last, shape
+        (groups - 1, values, draws).
+        """
+        ends = np.cumsum(self.member.sum(axis=0, dtype=np.intp)).tolist()
+        parts = [slice(start, end) for start, end in pairwise((0, *ends))]
+        return shuffles.counts(self.sizes, self.flags, parts if self.complete else ())
+
     def shuffle_counts(self, shuffles: Shuffles) -> Iterator[list[Floats]]:
         """Yields the counts of every value in every group, for one block of shuffles at a time."""
         if self.kinds is None:
             piece = max(1, IN_FLIGHT // max(1, self.onehot.shape[1]))
-            for block in shuffles.counts(self.sizes, self.flags):
+            for block in self.shuffled(shuffles):
                 for start in range(0, block.shape[-1], piece):
                     yield self._with_last([counts[:, start : start + piece].T for counts in block])
             return
@@ -215,7 +231,7 @@ class Cell:
         owners = self.member.argmax(axis=1).tolist()
         by_attribute = np.zeros((self.member.shape[1], shuffles.draws))
         start = 0
-        for (block,) in shuffles.counts(self.sizes, self.flags):
+        for (block,) in self.shuffled(shuffles):
             end = start + block.shape[-1]
             sums = list(by_attribute[:, start:end])
             for owner, row, counts in zip(owners, table, block, strict=True):

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from ....cues import Pairing, pair
 from ....cues.matched import Picker
-from ....cues.records import MIRRORED, NO_CUE, PAIRED, SET_ASIDE
+from ....cues.records import LANGUAGE, MIRRORED, NO_CUE, PAIRED, SET_ASIDE
 from ....errors import MissingExtra, UsageError
 from ....languages.identify import foreign
 from ....records import digest
 from ....row_files import read_rows
-from ....row_files.logs import Logged
+from ....row_files.logs import USER, Logged
 
 SIGNATURE, MEMORY = "signature", "memory"
 INSERTED = "inserted"  # the decision about a prompt without a cue that is given a name
@@ -36,7 +36,12 @@ COLUMNS = (
     "second_text",
 )
 BETWEEN = "\n\x1d\n"  # turns of a conversation, which is swapped whole
+_FEWEST_WORDS = 3  # of a turn whose language is identified
 FEWEST_OF_A_GROUP = 9  # prompts below which an interval says little of others like them
+_NAMES_OF_RACE = (
+    "names: those read mostly as Black are exchanged for those read mostly as white; "
+    "names of other groups are not recognised"
+)
 _SIDES = {"gender": ("woman", "man"), "race": ("Black", "white")}
 
 
@@ -45,7 +50,8 @@ class PromptDecision:
     """The decision about one prompt and one attribute.
 
     prompt: a hash of the conversation; line: number in the file; item: the unit of the prompt;
-    swap: the attribute; groups, texts: of both versions, with turns joined by `BETWEEN`.
+    swap: the attribute; groups, texts: of both versions, with turns joined by `BETWEEN`; span: the
+    record's id if several share a line, else "".
     """
 
     prompt: str
@@ -56,6 +62,12 @@ class PromptDecision:
     reason: str = ""
     groups: tuple[str, str] = ("", "")
     texts: tuple[str, str] = ("", "")
+    span: str = ""
+
+    @property
+    def place(self) -> str:
+        """The prompt's place in the file: its line, and its span if a line has several."""
+        return f"{self.line}, span {self.span}" if self.span else str(self.line)
 
     @property
     def asked(self) -> bool:
@@ -74,6 +86,11 @@ def joined(row: Logged) -> str:
     return BETWEEN.join((row.system, *(one.text for one in row.spoken)))
 
 
+def asked_by_user(row: Logged) -> str:
+    """Returns the user's own turns as one text: no system prompt, answer or result of a tool."""
+    return "\n".join(turn.text for turn in row.turns if turn.role == USER)
+
+
 def decide(
     rows: Sequence[Logged],
     items: Sequence[str],
@@ -85,7 +102,7 @@ def decide(
     """Yields a decision per prompt and attribute."""
     for row, item in zip(rows, items, strict=True):
         text = joined(row)
-        language = _language(text)
+        language = _language(row)
         for swap in swaps:
             paired = pair(text, swap, language=language, seed=seed)
             yield _decision(row, item, paired, text, insert, seed)
@@ -116,14 +133,17 @@ def pair_of(one: PromptDecision) -> tuple[str, ...]:
     return tuple(sorted(one.groups))
 
 
-def _language(text: str) -> str:
-    plain = text.replace(BETWEEN, "\n")
-    if len(plain.split()) < 4:
-        return "en"
+def _language(row: Logged) -> str:
+    """Returns "not English" if any turn of the user is; the system prompt may be in English."""
+    turns = (turn.text for turn in row.turns if turn.role == USER)
     try:
-        return "not English" if foreign(plain, "en") else "en"
+        is_foreign = any(
+            len(text.split()) >= _FEWEST_WORDS and foreign(text, "en")
+            for text in (asked_by_user(row), *turns)
+        )
     except MissingExtra:
         return "en"
+    return "not English" if is_foreign else "en"
 
 
 def _decision(
@@ -138,6 +158,7 @@ def _decision(
         found.reason,
         found.groups,
         found.texts,
+        row.span,
     )
     if found.status == NO_CUE and insert and found.attribute in _SIDES:
         return _inserted(decision, text, insert, seed)
@@ -173,7 +194,7 @@ def write(path: Path, decisions: Sequence[PromptDecision]) -> None:
             versions = zip(decision.groups, map(_cell, decision.texts), strict=True)
             first = (
                 decision.prompt,
-                decision.line,
+                decision.place,
                 decision.item,
                 decision.swap,
                 decision.decision,
@@ -231,32 +252,49 @@ def _changed(name: str, line: int, row: Mapping[str, str], one: PromptDecision) 
     return edited
 
 
-def summary(decisions: Sequence[PromptDecision], swaps: Sequence[str]) -> list[str]:
-    """Returns lines with the numbers of prompts by decision, and the reasons of those set aside."""
+def summary(
+    decisions: Sequence[PromptDecision], swaps: Sequence[str], redactable: Mapping[str, int]
+) -> list[str]:
+    """Returns lines with the numbers of prompts by decision, and the reasons of those set aside.
+
+    redactable: {swap: number of prompts set aside that --redact would pair}.
+    """
     lines = []
     for swap in swaps:
         of_swap = [decision for decision in decisions if decision.swap == swap]
         counts = Counter(one.decision for one in of_swap)
-        cued = len(of_swap) - counts[NO_CUE] - counts[INSERTED]
+        reasons = Counter(
+            one.reason.partition(":")[0] for one in of_swap if one.decision == SET_ASIDE
+        )
+        foreign_prompts = reasons.pop(LANGUAGE, 0)
+        cued = len(of_swap) - counts[NO_CUE] - counts[INSERTED] - foreign_prompts
         parts = [
             f"{counts[word]:,} {word}" for word in (PAIRED, MIRRORED, LEFT_OUT) if counts[word]
         ]
-        if counts[SET_ASIDE]:
-            reasons = Counter(
-                one.reason.partition(":")[0] for one in of_swap if one.decision == SET_ASIDE
-            ).most_common(4)
-            parts.append(
-                f"{counts[SET_ASIDE]:,} set aside ("
-                + ", ".join(f"{number} {reason}" for reason, number in reasons)
-                + ")"
-            )
-        lines.append(f"{swap}: {cued:,} of {len(of_swap):,} prompts name or imply it")
+        if aside := counts[SET_ASIDE] - foreign_prompts:
+            listing = ", ".join(f"{number} {reason}" for reason, number in reasons.most_common(4))
+            parts.append(f"{aside:,} set aside ({listing})")
+        verb = "have a cue that is recognised" if swap == "race" else "name or imply it"
+        lines.append(f"{swap}: {cued:,} of {len(of_swap):,} prompts {verb}")
         lines += [f"  {' · '.join(parts)}"] if parts else []
-        if counts[MIRRORED]:
-            lines.append("  mirrored: people of both groups, exchanged; without a direction")
-        if counts[INSERTED]:
-            lines.append(f"  {counts[INSERTED]:,} without a cue: asked with a name inserted")
-        elif counts[NO_CUE]:
-            hint = " (--insert signature asks them with a name)" if swap in _SIDES else ""
-            lines.append(f"  {counts[NO_CUE]:,} without a cue: not asked{hint}")
+        lines += _explanations(swap, counts, foreign_prompts, redactable.get(swap, 0))
     return lines
+
+
+def _explanations(
+    swap: str, counts: Mapping[str, int], foreign_prompts: int, redactable: int
+) -> Iterator[str]:
+    """Yields the lines below the numbers of one swap. counts: prompts by decision."""
+    if swap == "race":
+        yield f"  {_NAMES_OF_RACE}"
+    if redactable:
+        yield f"  {redactable:,} of those set aside would be paired with --redact"
+    if foreign_prompts:
+        yield f"  {foreign_prompts:,} in another language: set aside"
+    if counts[MIRRORED]:
+        yield "  mirrored: people of both groups, exchanged; without a direction"
+    if counts[INSERTED]:
+        yield f"  {counts[INSERTED]:,} without a cue: asked with a name inserted"
+    elif counts[NO_CUE]:
+        hint = " (--insert signature asks them with a name)" if swap in _SIDES else ""
+        yield f"  {counts[NO_CUE]:,} without a cue: not asked{hint}"

@@ -39,7 +39,7 @@ def write_page(path: Path, decisions: Sequence[PromptDecision], lines: Sequence[
     if aside:
         parts.append(f"<h2>Set aside: {len(aside):,}</h2><table>")
         parts += [
-            f"<tr><td>{one.line}</td><td>{escape(one.swap)}</td><td>{escape(one.reason)}</td></tr>"
+            f"<tr><td>{escape(one.place)}</td><td>{escape(one.swap)}</td><td>{escape(one.reason)}</td></tr>"
             for one in aside
         ]
         parts.append("</table>")
@@ -50,7 +50,8 @@ def write_page(path: Path, decisions: Sequence[PromptDecision], lines: Sequence[
 def _row(one: PromptDecision) -> str:
     first, second = marked(*one.texts)
     a, b = map(escape, one.groups)
-    return f"<tr><td>{one.line}</td><td><b>{a}</b>\n{first}</td><td><b>{b}</b>\n{second}</td></tr>"
+    cells = escape(one.place), f"<b>{a}</b>\n{first}", f"<b>{b}</b>\n{second}"
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
 def marked(first: str, second: str) -> tuple[str, str]:

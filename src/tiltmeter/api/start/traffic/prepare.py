@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,18 +38,22 @@ class Prepared:
         return [decision for decision in self.decisions if decision.asked]
 
 
-def prepare(file: Path, folder: Path, wishes: Wishes) -> Prepared:
+def prepare(
+    file: Path, folder: Path, wishes: Wishes, tell: Callable[[str], None] = lambda line: None
+) -> Prepared:
     """Reads prompts, decides which cues to swap, and writes the audit into a folder.
 
-    An existing table of decisions in the folder has priority. Raises UsageError, without any text
-    of a prompt, if nothing can be asked.
+    tell: gets a line before the pairing, which may take seconds. An existing table of decisions in
+    the folder has priority. Raises UsageError, without any text of a prompt, if nothing can be
+    asked.
     """
     for swap in wishes.swaps:
         if swap not in ATTRIBUTES:
             raise UnknownName("cue", swap, ATTRIBUTES)
     log = read_log(file, wishes.prompt, wishes.spans)
     rows = list(map(redaction.redacted, log.rows)) if wishes.redact else list(log.rows)
-    rows = list({(row.turns, row.user, row.session): row for row in rows}.values())
+    rows = _distinct(rows, wishes.unit)
+    tell(f"Pairing {len(rows):,} prompts of {file.name} …")
     items = _items(rows, wishes.unit)
     decisions = deciding.decide(
         rows, items, wishes.swaps, insert=wishes.insert or "", seed=wishes.pair_seed
@@ -68,7 +72,10 @@ def prepare(file: Path, folder: Path, wishes: Wishes) -> Prepared:
         head += f"; {len(log.rows) - number:,} the same as another"
     if log.left_out:
         head += f"; {log.left_out:,} records without a question left out"
-    lines = (head, *deciding.summary(chosen, wishes.swaps))
+    if log.cut:
+        head += "; the last line is cut off and left out"
+    redactable = redaction.paired_if_redacted(rows, chosen, wishes.pair_seed)
+    lines = (head, *deciding.summary(chosen, wishes.swaps, redactable))
     pairs_page.write_page(folder / PAIRS, chosen, lines)
     old_answers = answers_then(rows)
     prepared = Prepared(folder / PROTOCOL, tuple(chosen), log.shape, lines, old_answers)
@@ -76,11 +83,20 @@ def prepare(file: Path, folder: Path, wishes: Wishes) -> Prepared:
     return prepared
 
 
+def _distinct(rows: Sequence[Logged], unit: str) -> list[Logged]:
+    """Keeps the first of equal conversations: of all, or of a user or session if it is the unit."""
+    first: dict[tuple[object, ...], Logged] = {}
+    for row in rows:
+        whose = () if unit == "prompt" else (row.user, row.session)
+        first.setdefault((row.turns, *whose), row)
+    return list(first.values())
+
+
 def _items(rows: Sequence[Logged], unit: str) -> list[str]:
     """Returns each prompt's item. Raises UsageError if the log lacks the unit (user or session)."""
     if unit == "prompt":
-        texts = [deciding.joined(row) for row in rows]
-        return [f"p{rows[index].line:05d}" for index in near_copies(texts)]
+        texts = [deciding.asked_by_user(row) for row in rows]
+        return [f"p{index + 1:05d}" for index in near_copies(texts)]
     names = [row.user if unit == "user" else row.session for row in rows]
     if not all(names):
         raise UsageError(

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
+from ....cues import pair
+from ....cues.records import IN_CODE, MIRRORED, PAIRED
+from ....records import digest
 from ....row_files.logs import Logged, Turn
+from .decisions import PromptDecision, joined
 
 _KINDS = (
     ("EMAIL", re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
@@ -44,6 +50,19 @@ def redacted(row: Logged) -> Logged:
             text = "".join((*parts, text[last:]))
         turns.append(Turn(turn.role, text))
     return replace(row, turns=tuple(turns), answer="")
+
+
+def paired_if_redacted(
+    rows: Sequence[Logged], decisions: Sequence[PromptDecision], seed: int
+) -> Counter[str]:
+    """Counts per swap the prompts set aside for an address or code that redaction would pair."""
+    conversations = {digest(joined(row))[:12]: row for row in rows}
+    numbers = Counter[str]()
+    for one in decisions:
+        if one.reason.startswith(IN_CODE) and one.prompt in conversations:
+            text = joined(redacted(conversations[one.prompt]))
+            numbers[one.swap] += pair(text, one.swap, seed=seed).status in (PAIRED, MIRRORED)
+    return numbers
 
 
 def _is_card(value: str) -> bool:
