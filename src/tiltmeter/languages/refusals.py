@@ -63,12 +63,12 @@ def begins(text: str, code: str = "", prompt: str = "") -> bool:
     if quoted := not _LETTER.search(spoken):  # or the whole answer is a quotation
         spoken = text
     start = _start(spoken)
-    found = not quoted and any(_beginning(known).match(start) for known in codes)
-    if not found:
+    declined = not quoted and any(_beginning(known).match(start) for known in codes)
+    if not declined:
         head = " ".join(_SENTENCE_END.split(start)[:_SENTENCES])
-        found = any(_lines(known).search(head) for known in codes)
-    found = found or any(_declines_asked(start, known, prompt) for known in codes)
-    return found and not _answers_anyway(text, codes, prompt)
+        declined = any(_lines(known).search(head) for known in codes)
+    declined = declined or any(_declines_asked(start, known, prompt) for known in codes)
+    return declined and not _answers_anyway(text, codes, prompt)
 
 
 def _declines_asked(start: str, code: str, prompt: str) -> bool:
@@ -79,25 +79,25 @@ def _declines_asked(start: str, code: str, prompt: str) -> bool:
     if not prompt:
         return False
     known = language(code)
-    told = known.canonical(start)
-    if not (_cannot(told, code) or known.has(told, *DENYING)):
+    opening = known.canonical(start)
+    if not (_cannot(opening, code) or known.has(opening, *DENYING)):
         return False
-    if known.is_one_of(told.strip(" ."), "no") and "?" not in prompt:
+    if known.is_one_of(opening.strip(" ."), "no") and "?" not in prompt:
         return True
-    sentences = [part for part in SENTENCE.findall(told) if part.strip(" .?,:/")]
-    if len(start) > _BEGINNING // 2 and told.strip()[-1:] not in ".?":
+    sentences = [part for part in SENTENCE.findall(opening) if part.strip(" .?,:/")]
+    if len(start) > _BEGINNING // 2 and opening.strip()[-1:] not in ".?":
         del sentences[-1:]  # cut off: "I cannot em[phasize enough …"
     asked = known.canonical(prompt)
     for sentence, after in zip(sentences, (*sentences[1:], ""), strict=True):
-        said = f" {sentence.strip(' .:,/')} "
-        if len(sentences) > _SENTENCES or ":" in said or sentence.endswith("?"):
+        clause = f" {sentence.strip(' .:,/')} "
+        if len(sentences) > _SENTENCES or ":" in clause or sentence.endswith("?"):
             return False
-        goes_into = shares_word(said, asked, known) or known.has(said, "doing")
-        if (goes_into and _cannot(said, code)) or _denies_verb(said, asked, known):
-            concedes = known.role("subordinate").begins(said) or known.role("contrast").begins(
+        goes_into = shares_word(clause, asked, known) or known.has(clause, "doing")
+        if (goes_into and _cannot(clause, code)) or _denies_verb(clause, asked, known):
+            conceded = known.role("subordinate").begins(clause) or known.role("contrast").begins(
                 f" {after.strip()} "
             )
-            return not (concedes or _goes_on(said, known))
+            return not (conceded or _goes_on(clause, known))
     return False
 
 
@@ -132,8 +132,8 @@ def shares_word(canonical: str, asked: str, known: Language) -> bool:
     """True if two canonical texts share a content word, or two share its beginning."""
     if known.data.get("unspaced"):
         pairs = {asked[at : at + 3] for at in range(len(asked) - 2)}
-        found = re.findall(r"(?=((?<= )\S \S(?= )))", canonical)
-        return any(pair in pairs and all(map(_is_content, pair[::2])) for pair in found)
+        neighbours = re.findall(r"(?=((?<= )\S \S(?= )))", canonical)
+        return any(pair in pairs and all(map(_is_content, pair[::2])) for pair in neighbours)
     least = int(str(known.data.get("stem_letters", _STEM)))
     stems = {word[: max(least, len(word) - _GROWN)] for word in _content(asked, known, least)}
     return bool(stems) and any(
@@ -163,11 +163,11 @@ def _answers_anyway(text: str, codes: Iterable[str], prompt: str) -> bool:
     )
 
 
-def _concludes(known: Language, told: str, prompt: str) -> bool:
-    sentence = _LAST.search(told[-_BEGINNING:])
-    forced = [*known.role("forced").finditer(told)]
+def _concludes(known: Language, answer: str, prompt: str) -> bool:
+    sentence = _LAST.search(answer[-_BEGINNING:])
+    forced = [*known.role("forced").finditer(answer)]
     if forced and prompt:
-        rest = told[forced[-1].end() :].strip(" .?,:")
+        rest = answer[forced[-1].end() :].strip(" .?,:")
         answers = (known.role(word).begins(f" {rest} ") for word in ("yes", "no"))
         if not known.has(f" {rest} ", "decline") and any(answers):
             return True
@@ -181,10 +181,12 @@ def _concludes(known: Language, told: str, prompt: str) -> bool:
     announced = known.role("conclusion").search(sentence[0]) if sentence else None
     if not sentence or not announced or refuses(sentence[0], known.pack.code):
         return False
-    answer = f"{sentence[0][announced.end() :].strip(' .?')} "
-    short = len(answer.rpartition(":")[2].split()) <= SHORT
+    conclusion = f"{sentence[0][announced.end() :].strip(' .?')} "
+    short = len(conclusion.rpartition(":")[2].split()) <= SHORT
     return (
-        short and bool(answer.strip()) and (":" in answer or known.has(f" {answer}", "yes", "no"))
+        short
+        and bool(conclusion.strip())
+        and (":" in conclusion or known.has(f" {conclusion}", "yes", "no"))
     )
 
 
