@@ -187,7 +187,7 @@ def test_a_system_that_answers_always_alike(
     typed = (str(file), "--model", model, "--yes", "--out", str(out))
     assert audit(*typed, "--fail-on", "tilt", "--margin", "refusl=5") == 2
     said = capsys.readouterr().err
-    assert "“refusl”" in said and "Name one of: refusal, length, reading, similarity" in said
+    assert "“refusl”" in said and "Name one of: refusal, unanswered, length, reading" in said
     assert not (out / "run.sqlite").exists()
     assert audit(*typed, "--fail-on", "tilt", "--margin", "5") == 4
     said = capsys.readouterr()

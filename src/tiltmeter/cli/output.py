@@ -72,7 +72,7 @@ def emit_results(
     emit_warnings(run.warnings(estimates=estimates))
     if printing.variant == "default" and not checked.changed:
         emit_warnings(run.changes(verdicts))
-    _print_results(run, printing, (built, estimates, verdicts))
+    _print_results(run, printing, (built, estimates, verdicts), checked)
     if printing.page is not None:
         click.echo(f"report: {printing.page}", err=True)
     failed = emit_failures(tallies or {})
@@ -88,6 +88,7 @@ def _print_results(
     run: Run,
     printing: Printing,
     results: tuple[Content, Sequence[Estimate], Sequence[Verdict]],
+    checked: CheckResult,
 ) -> None:
     """Prints the estimates on standard output, as JSON, CSV or readable text."""
     built, estimates, verdicts = results
@@ -95,7 +96,8 @@ def _print_results(
         from ..report.render import json_csv
 
         if printing.as_json:
-            click.echo(json_csv.as_json(built.run_info, estimates, verdicts, run.protocol))
+            gate = checked.gate_as_dict(printing.margin)
+            click.echo(json_csv.as_json(built.run_info, estimates, verdicts, run.protocol, gate))
         else:
             click.echo(json_csv.as_csv(estimates), nl=False)
         return

@@ -177,9 +177,9 @@ class Protocol:
     @cached_property
     def compared_measures(self) -> dict[str, MeasureSpec]:
         """{name: measure}, with the measures of refusals (design/refusals.py)."""
-        from .design.refusals import with_refusal_measures
+        from .design.refusals import with_derived_measures
 
-        return {spec.name: spec for spec in with_refusal_measures(self.measures)}
+        return {spec.name: spec for spec in with_derived_measures(self.measures)}
 
     @cached_property
     def cues(self) -> Mapping[str, CueWords]:

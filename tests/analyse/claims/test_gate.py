@@ -95,7 +95,7 @@ def test_margins_of_ratios_are_factors(run: tiltmeter.Run) -> None:
     assert hold(ten, [replace(ratio, low=0.86, value=0.95)]).decision is Decision.NOT_ENOUGH_DATA
     five = hold(gate(5), [ratio]).claims[0]  # a bare 5 is 5 % of a ratio
     assert (five.decision, five.used > 1) == (Decision.NOT_ENOUGH_DATA, True)
-    assert "the margin is 5 %" in five.line
+    assert "the margin is −4.8 to +5 %" in five.line
     assert hold(gate(10), [ratio]).decision is Decision.PASS
 
 

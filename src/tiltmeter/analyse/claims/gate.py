@@ -4,13 +4,15 @@ PASS if the 90 % interval of every claim lies inside a margin that was named bef
 is two one-sided tests at 5 %, and since all must pass, no adjustment is due. Else FAIL if a claim
 tilts (`--fail-on tilt`: its p, adjusted over all claims, is below .05), or if a claim's whole
 interval lies beyond the margin (`--fail-on margin`). Else NOT ENOUGH DATA. Berger and Hsu (1996),
-Statistical Science 11(4). WORSE comes from a comparison with an earlier run (`worse.py`).
+Statistical Science 11(4). The interval must lie inside whatever the missing answers would have been
+(`missing_answers.py`), and over fewer than nine items it shows nothing. WORSE comes from a
+comparison with an earlier run (`worse.py`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Literal
@@ -18,17 +20,19 @@ from typing import Literal
 from ...errors import UsageError
 from ...protocol import Protocol
 from ...protocol.thresholds import RATIOS
+from ...records import Json
 from ...stats.quantiles import normal_quantile
 from ...stats.results import count_of
 from ..words import numerals
 from ..words.caution_kinds import CautionKind
 from ..words.verdict_words import Word
-from . import gate_lines
+from . import gate_lines, missing_answers
+from .cautions import MUCH_MISSING
+from .margins import HOW_MUCH, Sizes, is_of_missing, parse_sizes, refuse_unfit, size_of
 from .thresholds import FAILED, INCONCLUSIVE, at_confidence
 from .verdicts import Verdict
 
 FailOn = Literal["tilt", "margin", "worse"]
-HOW_MUCH = "Say how much would matter: --margin 5 (points), or --margin refusal=2,length=10%"
 EQUIVALENCE = 0.90  # confidence whose interval lies inside the margin if both one-sided tests pass
 SURE = 0.90  # share of runs without a tilt that the number of items named would let pass
 # Items none of which differs at all: at 95 % fewer than one in twenty of such items would.
@@ -74,39 +78,23 @@ class Gate:
     """
 
     fail_on: tuple[FailOn, ...]
-    margins: Mapping[str, tuple[float, bool]]
+    margins: Sizes
 
     def margin(self, claim: Verdict) -> float | None:
         """Returns a claim's margin in its unit (for ratios a factor above 1), or None."""
         return size_of(self.margins, claim.measure, claim.unit)
 
     def refuse_unknown_names(self, protocol: Protocol) -> None:
-        """Raises UsageError if a margin is for no headline measure, or no such measure has one."""
-        headlines = [spec for spec in protocol.measures if spec.headline]
-        if set(self.fail_on) == {"worse"} or not headlines:
-            return
-        names = {spec.name for spec in headlines} | {_kind_of(spec.name) for spec in headlines}
-        for name in self.margins:
-            if name and name not in names:
-                raise UsageError(
-                    f"--margin names “{name}”, which is not a headline of {protocol.name}. "
-                    f"Name one of: {', '.join(dict.fromkeys(_kind_of(h.name) for h in headlines))}"
-                )
-        if all(
-            size_of(self.margins, headline.name, headline.unit) is None for headline in headlines
-        ):
-            examples = dict.fromkeys(f"{_kind_of(headline.name)}=1" for headline in headlines)
-            raise UsageError(
-                f"--margin fits no headline of {protocol.name}, as none is a share or a ratio. "
-                f"Write a size for each: --margin {','.join(examples)}"
-            )
+        """Raises UsageError if a margin fits no headline measure, or no such measure has one."""
+        if set(self.fail_on) != {"worse"}:
+            refuse_unfit(self.margins, protocol)
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimAtGate:
     """A claim with its decision and a line of text. used: the farther end of its 90 % interval as a
     fraction of the margin, infinite if it has no interval. more: a sentence on the data that would
-    decide it, "" if it is decided.
+    decide it, "" if it is decided. margin, interval: compared with one another; None if unknown.
     """
 
     claim: Verdict
@@ -114,6 +102,28 @@ class ClaimAtGate:
     used: float
     line: str
     more: str = ""
+    margin: float | None = None
+    interval: tuple[float, float] | None = None
+
+    def as_dict(self) -> dict[str, Json]:
+        """Returns plain values for JSON; numbers are in the claim's unit, or null."""
+        claim = self.claim
+        numbers = (*(self.interval or (None, None)), self.margin)
+        low, high, margin = (x if x is None or math.isfinite(x) else None for x in numbers)
+        return {
+            "measure": claim.measure,
+            "factor": next(iter(claim.contrast or {}), ""),
+            "groups": list(gate_lines.levels(claim)),
+            "subject": claim.subject,
+            "condition": dict(claim.condition),
+            "estimate": claim.value,
+            "unit": claim.unit,
+            "interval": None if low is None else [low, high],
+            "margin": margin,
+            "result": self.decision.value,
+            "line": self.line,
+            "more": self.more,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +147,7 @@ class GateResult:
                     *([f"      {one.more}"] * bool(one.more)),
                 )
             ]
-            return [*(lines or [f"{self.decision}  no headline claim was measured"]), *self.notes]
+            return [*(lines or [f"{self.decision}  nothing could be held"]), *self.notes]
         widest = max(self.claims, key=lambda one: one.used)
         claims = count_of(len(self.claims), "claim")
         passed = f"PASS  no tilt beyond the margin in {claims}"
@@ -156,61 +166,31 @@ def parse_gate(fail_on: Sequence[str], margin: str | None) -> Gate | None:
     return Gate(tuple(reasons), {} if margin is None else parse_sizes(margin))
 
 
-def parse_sizes(text: str) -> dict[str, tuple[float, bool]]:
-    """Parses `--margin` and `--worse-by`: {measure, or "" for others: (size, True if per cent)}."""
-    return dict(map(_margin, text.split(",")))
-
-
-def size_of(sizes: Mapping[str, tuple[float, bool]], measure: str, unit: str) -> float | None:
-    """Returns the size given for a measure, or for the first part of its name (`refusal` for
-    `refusal_gender`), in the measure's unit; for ratios as a factor above 1.
-
-    A bare 5 means 5 points for shares and 5 % for ratios. None without a size, or if a bare size
-    would apply to another unit: 5 grades are not 5 points.
-    """
-    margin = sizes.get(measure) or sizes.get(_kind_of(measure))
-    if margin is None and "" not in sizes:
-        return None
-    size, per_cent = margin or sizes[""]
-    if unit in RATIOS:
-        return 1 + size / 100
-    if unit == "share":
-        return size / 100
-    return size if margin and not per_cent else None
-
-
-def _kind_of(measure: str) -> str:
-    return measure.partition("_")[0]
-
-
-def _margin(text: str) -> tuple[str, tuple[float, bool]]:
-    name, _, size = text.rpartition("=")
-    is_per_cent = size.strip().endswith("%")
-    try:
-        number = float(size.strip().removesuffix("%"))
-    except ValueError:
-        number = math.nan
-    if not 0 < number < math.inf:
-        raise UsageError(f"'{text}' is not a margin. {HOW_MUCH}")
-    return name.strip(), (number, is_per_cent)
-
-
 def hold(gate: Gate, claims: Sequence[Verdict], cost: Cost | None = None) -> GateResult:
     """Decides the headline claims of a run at a gate. cost: the run's cost so far."""
     if set(gate.fail_on) == {"worse"}:
         return GateResult(Decision.PASS, ())
     claims = [claim for claim in claims if not claim.nuisance]
     decided: list[ClaimAtGate] = []
-    unsized, untested = [], []
+    unsized, untested, few = [], [], []
+    others = [claim for claim in claims if not is_of_missing(claim.measure)]
+    nothing = bool(others) and all(claim.value is None for claim in others)
     for claim, name in zip(claims, gate_lines.names(claims), strict=True):
-        margin = gate.margin(claim)
-        if margin is None:
+        margin, kinds = gate.margin(claim), {caution.kind for caution in claim.cautions}
+        if margin is None and not (nothing and claim.value is None):
             unsized.append((claim, name))
-        elif any(caution.kind is CautionKind.REPEATS_ALIKE for caution in claim.cautions):
+        elif CautionKind.REPEATS_ALIKE in kinds:
             untested.append(name)
+        elif CautionKind.FEW_CLUSTERS in kinds and not (
+            _fails(gate, claim, margin or math.inf)
+            or missing_answers.share_of(claim) > MUCH_MISSING
+        ):
+            few.append((claim, name))
         else:
-            decided.append(_decide(gate, claim, margin, gate_lines.Name(name, len(claims)), cost))
-    return replace(together(decided), notes=tuple(gate_lines.not_held(unsized, untested)))
+            about = gate_lines.Name(name, len(claims))
+            decided.append(_decide(gate, claim, margin or math.inf, about, cost))
+    notes = gate_lines.not_held(unsized, untested, few)
+    return replace(together(decided), notes=tuple(notes))
 
 
 def together(decided: Sequence[ClaimAtGate]) -> GateResult:
@@ -233,18 +213,42 @@ def _decide(
     gate: Gate, claim: Verdict, margin: float, name: gate_lines.Name, cost: Cost | None
 ) -> ClaimAtGate:
     ends = _interval(claim)
-    distances = _reach(claim, ends)
-    if distances is not None and max(distances) < margin and claim.word is not Word.JUDGE_REFUTED:
+    worst = None if ends is None else missing_answers.widest(claim, ends)
+    distances = _reach(claim, worst)
+    is_sure = CautionKind.FEW_CLUSTERS not in {caution.kind for caution in claim.cautions}
+    is_inside = is_sure and distances is not None and max(distances) < margin
+    if is_inside and claim.word is not Word.JUDGE_REFUTED:
         decision = Decision.PASS
-    elif ("tilt" in gate.fail_on and claim.word is Word.TILT) or (
-        "margin" in gate.fail_on and _lies_beyond(claim, margin)
-    ):
+    elif _fails(gate, claim, margin):
         decision = Decision.FAIL
     else:
         decision = Decision.NOT_ENOUGH_DATA
     line = gate_lines.measured(claim, name, ends, margin, tilts=decision is Decision.FAIL)
-    hint = _calls_needed(claim, ends, margin, cost) if decision is Decision.NOT_ENOUGH_DATA else ""
-    return ClaimAtGate(claim, decision, max(distances or (math.inf,)) / margin, line, hint)
+    hint = _hint(claim, ends, margin, cost) if decision is Decision.NOT_ENOUGH_DATA else ""
+    used = max(distances or (math.inf,)) / margin
+    return ClaimAtGate(claim, decision, used, line, hint, margin, ends)
+
+
+def _hint(
+    claim: Verdict, interval: tuple[float, float] | None, margin: float, cost: Cost | None
+) -> str:
+    """Writes which data would decide a claim: answers that are missing, or more items."""
+    if interval is None or claim.value is None:
+        return ""
+    worst = missing_answers.widest(claim, interval)
+    sure = missing_answers.widest(claim, (claim.value, claim.value))  # with any number of items
+    within = [_reach(claim, ends) for ends in (interval, sure)]
+    is_inside, could_be = (ends is not None and max(ends) < margin for ends in within)
+    if worst != interval and (is_inside or not could_be):
+        return gate_lines.missing(claim, missing_answers.share_of(claim), worst)
+    return _calls_needed(claim, interval, margin, cost)
+
+
+def _fails(gate: Gate, claim: Verdict, margin: float) -> bool:
+    """True if a claim tilts or lies beyond the margin, and the gate asks for that."""
+    return ("tilt" in gate.fail_on and claim.word is Word.TILT) or (
+        "margin" in gate.fail_on and _lies_beyond(claim, margin)
+    )
 
 
 def _reach(claim: Verdict, interval: tuple[float, float] | None) -> tuple[float, float] | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...protocol.thresholds import RATIOS
 from ...records import Json
+from ...stats.rates import FEW_CLUSTERS
 from ..words import numerals
+from . import margins
 from .verdicts import Verdict
 
 
@@ -35,8 +38,8 @@ def names(claims: Sequence[Verdict]) -> list[str]:
 def _measure(claim: Verdict) -> str:
     """Returns "refusal, gender" for `refusal_gender` if `where` names the single level "gender"."""
     where: Mapping[str, Json] = claim.facts.spec.where
-    for levels in where.values():
-        level = levels[0] if isinstance(levels, (list, tuple)) and len(levels) == 1 else ""
+    for names_of in where.values():
+        level = names_of[0] if isinstance(names_of, (list, tuple)) and len(names_of) == 1 else ""
         ending = "_" + "_".join(str(level).replace("(", "").replace(")", "").split())
         if level and claim.measure.endswith(ending):
             return f"{claim.measure.removesuffix(ending)}, {level}"
@@ -54,12 +57,11 @@ def measured(
     """Writes the line of a claim, with its numbers and the margin. tilts: True to add the report's
     headline. interval: the 90 % interval that is compared with the margin.
     """
-    limit = f"the margin is {_margin(claim, margin)}"
     if claim.value is None or interval is None:
         return f"{name.text}: {claim.headline} Nothing can be held against the margin."
-    low, high = (_number(end, claim) for end in interval)
-    sides = ", " * bool(_levels(claim)) + " against ".join(_levels(claim))
-    numbers = f"{_number(claim.value, claim)} (90 % interval {low.split()[0]} to {high})"
+    limit = f"the margin is {margins.in_words(margin, claim.unit, claim.reference)}"
+    sides = ", " * bool(levels(claim)) + " against ".join(levels(claim))
+    numbers = f"{_number(claim.value, claim)} (90 % interval {_range(claim, interval)})"
     if not tilts:
         return f"{name.text}{sides}: {numbers}; {limit}."
     chance = (
@@ -70,7 +72,8 @@ def measured(
     return f"{name.text}: {claim.headline} {numbers}; {limit}{chance}."
 
 
-def _levels(claim: Verdict) -> Sequence[str]:
+def levels(claim: Verdict) -> Sequence[str]:
+    """Returns the two levels that a claim compares; () if it compares none."""
     sides = next(iter((claim.contrast or {}).values()), "")
     ends = sides.split(f" {numerals.MINUS} ")
     return [end.strip() for end in ends] if len(ends) == 2 else ()
@@ -94,27 +97,50 @@ def _signed(value: float, places: int) -> str:
     return f"{sign}{abs(value):,.{places}f}"
 
 
-def _margin(claim: Verdict, margin: float) -> str:
-    if claim.unit == "share":
-        null = f" around {numerals.percent(claim.reference)}" if claim.reference else ""
-        return f"{numerals.points(margin)}{null}"
-    if claim.unit in RATIOS:
-        return f"{100 * (margin - 1):g} %"
-    return f"{margin:g} {claim.unit}".strip()
+def missing(claim: Verdict, share: float, worst: tuple[float, float]) -> str:
+    """Writes that the missing answers keep a claim from passing. worst: its widest interval."""
+    begins = f"{numerals.percent(share)} of the answers are missing"
+    if not all(map(math.isfinite, worst)):
+        return f"{begins}, and nothing limits what they would have been. Ask these prompts again."
+    return (
+        f"{begins}: whatever they would have been, the interval is {_range(claim, worst)}. Ask "
+        "these prompts again."
+    )
 
 
-def not_held(unsized: Sequence[tuple[Verdict, str]], untested: Sequence[str]) -> Iterator[str]:
-    """Yields one note on all claims without a margin, and one on all claims without a test."""
+def _range(claim: Verdict, interval: tuple[float, float]) -> str:
+    low, high = (_number(end, claim) for end in interval)
+    return f"{low.split()[0]} to {high}"
+
+
+def not_held(
+    unsized: Sequence[tuple[Verdict, str]],
+    untested: Sequence[str],
+    few: Sequence[tuple[Verdict, str]],
+) -> Iterator[str]:
+    """Yields notes on the claims without a margin, without a test, and over too few items."""
     if unsized:
-        examples = dict.fromkeys(f"{claim.measure.partition('_')[0]}=1" for claim, _ in unsized)
-        unit = unsized[0][0].unit
+        by_unit: dict[str, list[str]] = {}
+        for claim, name in unsized:
+            by_unit.setdefault(claim.unit or "a unit of its own", []).append(name)
+        names_of = [
+            f"{'; '.join(of_unit)} (measured in {'points' if unit == 'share' else unit})"
+            for unit, of_unit in by_unit.items()
+        ]
+        sizes = ",".join(margins.examples(claim.measure for claim, _ in unsized))
         yield (
-            f"note: not held against a margin: {'; '.join(name for _, name in unsized)} "
-            f"(measured in {unit or 'a unit of its own'}). To hold it, add a size to --margin: "
-            f"{','.join(examples)}"
+            f"note: not held against a margin: {'; '.join(names_of)}. To hold it, add a size to "
+            f"--margin: {sizes}"
         )
     if untested:
         yield (
             f"note: not held: {'; '.join(untested)}. The system gives the same answer whenever it "
             "is asked the same prompt, so nothing shows how much answers differ by chance."
+        )
+    for claim, name in few:
+        nouns = claim.facts.slots.get("items", "items")
+        number = numerals.count(claim.clusters or 0)
+        yield (
+            f"note: not held: {name}. Not enough {nouns}: {number}, and with fewer than "
+            f"{FEW_CLUSTERS} no interval is sure."
         )

@@ -164,7 +164,7 @@ def query_of(protocol: Protocol, row: Estimate) -> OutputQuery:
         _levels(protocol, row, spec.where, spec),
         _hits(protocol, spec, row),
         () if is_by_output or ending in (BOUNDS, MISSING) else among,
-        () if is_by_output else spec.without,
+        () if is_by_output or ending in (BOUNDS, MISSING) else spec.without,
         "outputs" if is_by_output else kind.counts,
         reference if isinstance(reference, str) else "",
         row.variant,

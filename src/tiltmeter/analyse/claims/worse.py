@@ -20,7 +20,8 @@ from ...stats.results import Interval
 from ..counts.count_table import Floats
 from ..words import numerals
 from . import gate_lines
-from .gate import ClaimAtGate, Decision, size_of
+from .gate import ClaimAtGate, Decision
+from .margins import size_of
 from .verdicts import Verdict
 
 Differences = Mapping[str, float]  # item → level less baseline; of ratios its logarithm

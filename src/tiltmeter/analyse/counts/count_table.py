@@ -155,7 +155,8 @@ class CountTable:
 
     def _cut(self, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Cut]:
         frames = self.split_levels(by)
-        left_out = [~pl.col("value").is_in(list(measure.without))] if measure.without else []
+        dropped = [one for one in measure.without if one not in OUTCOMES]  # those are counted still
+        left_out = [~pl.col("value").is_in(dropped)] if dropped else []
         rows = frames.filter(pl.col("attribute") == measure.attribute, *left_out)
         keys = list(dict.fromkeys((*by, self.protocol.item)))
         source = frames if measure.per == "outputs" else rows
@@ -201,9 +202,8 @@ class CountTable:
     def group(self, cut: Cut, measure: MeasureSpec, values: Sequence[str]) -> Group:
         """Returns the group of this cut with `values` as hits, and the measure's denominator."""
         hits = cut.sum(values) if cut.expected is None else cut.expected
-        among = (
-            cut.outputs if measure.per == "outputs" else cut.sum(measure.among or tuple(cut.values))
-        )
+        counted = measure.among or [one for one in cut.values if one not in measure.without]
+        among = cut.outputs if measure.per == "outputs" else cut.sum(counted)
         if measure.per == "labels":
             hits = np.minimum(hits, among)  # rounding of summed probabilities
         return Group(cut.condition, cut.items, hits, among, cut.outcomes, cut.fixed, self.drawn)

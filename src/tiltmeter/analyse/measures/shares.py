@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from ...protocol import MeasureSpec, few_items
-from ...records import OUTCOMES, REFUSAL, Estimate
+from ...records import OUTCOMES, Estimate
 from ...stats import association, independent, rates
 from ...stats.results import Interval, Test
 from ...stats.share_shifts import shift_from_value, shift_of_share
@@ -53,8 +53,13 @@ def share(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterato
                 tested = prompts.of(place, added)
                 estimate = with_cue_words(estimate, tested, null=measure.null)
             yield estimate
-            if measure.among and table.variant.intervals:
+            if leaves_out(measure) and table.variant.intervals:
                 yield bounds(group, measure)
+
+
+def leaves_out(measure: MeasureSpec) -> bool:
+    """True if some labels may lie outside the denominator, so that bounds are due."""
+    return bool(measure.among) or not {*OUTCOMES}.isdisjoint(measure.without)
 
 
 def _shift_from(group: Group, null: float) -> Callable[[float], float | None]:
@@ -115,7 +120,7 @@ def difference(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> It
         row = _pair_estimate(pair, added, measure, interval, table, of_pair)
         row = with_cue_words(row, of_pair, null=0.0)
         yield _in_few_items(row, pair, added, prompts)
-        if measure.headline and measure.among and table.variant.intervals:
+        if measure.headline and leaves_out(measure) and table.variant.intervals:
             group = Group({**pair.condition, **added}, (), xa, na + nb, pair.outcomes)
             yield bounds_of_pair(pair, group, measure)
             yield from _missing_of_pair(pair, group, measure, table)
@@ -141,11 +146,13 @@ def _in_few_items(
     return with_few_items(row, of_items, test)
 
 
-def refusals(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Yields the difference in refusals for groups with at least one refusal."""
+def non_answers(table: CountTable, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """Yields the difference in a non-answer, such as refusals, for groups with at least one."""
     rows = table.rows.filter(pl.col("attribute") == measure.attribute)
-    if REFUSAL in rows["value"]:
-        yield from (row for row in difference(table, measure, by) if row.outcomes.get(REFUSAL))
+    values = {*measure.values}
+    if not values.isdisjoint(rows["value"].unique()):
+        estimates = difference(table, measure, by)
+        yield from (row for row in estimates if not values.isdisjoint(row.outcomes))
 
 
 def _missing_of_pair(

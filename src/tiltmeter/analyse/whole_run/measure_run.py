@@ -22,7 +22,7 @@ from ...models import error_rates
 from ...protocol import EVERY, MeasureSpec, Protocol, Variant
 from ...protocol.design.contrasts import each_contrast
 from ...protocol.design.cue_words import word_measures
-from ...protocol.design.refusals import REFUSED
+from ...protocol.design.refusals import REFUSED, UNANSWERED
 from ...protocol.measures import measure_kind
 from ...records import HUMAN, Estimate
 from ...stats import multiplicity
@@ -35,7 +35,7 @@ from ..counts import shared_items
 from ..counts.count_table import CountTable
 from ..counts.label_counts import count_labels, with_derived
 from ..counts.whole_outputs import read_labelled_outputs
-from ..measures.shares import outcome_rates, refusals
+from ..measures.shares import non_answers, outcome_rates
 from ..words.reading import STRATA, TOGETHER
 from . import signature
 
@@ -59,8 +59,7 @@ def measured_rows(
         errors = error_rates.note(annotator)
         for estimate in _stratum(table, over, gold, min(enough, draws)):
             rate = None if estimate.value is None else errors
-            yield replace(
-                estimate,
+            yield estimate.with_fields(
                 protocol=protocol.name,
                 subject=subject,
                 instrument=annotator,
@@ -142,7 +141,7 @@ def _stratum(
     of random samples in tests of headline claims.
     """
     names = set(table.rows["attribute"].unique())
-    refused = _refusal_measures(table)
+    derived = _derived_measures(table)
     for measure in _measures(table.protocol, table.variant):
         if measure.attribute not in (*names, EVERY) or measure.over != over:
             continue
@@ -155,10 +154,9 @@ def _stratum(
             leading = replace(part, draws=draws) if is_lead else part
             rows = list(compute(leading, one, by))
             yield from rows
-            if is_lead and measure.name in refused:
-                yield from refusals(
-                    leading, replace(refused[measure.name], contrast=one.contrast), by
-                )
+            for spec in derived if is_lead else ():
+                if spec.name in (measure.name + REFUSED, measure.name + UNANSWERED):
+                    yield from non_answers(leading, replace(spec, contrast=one.contrast), by)
             if measure.attribute in gold:
                 yield from corrected_rows.corrected_rows(rows, part, one, by)
     if table.variant.intervals and not over:
@@ -177,16 +175,13 @@ def _stratum(
     table.computed.clear()
 
 
-def _refusal_measures(table: CountTable) -> dict[str, MeasureSpec]:
-    """Returns {measure: the measure of refusals that goes with it}."""
+def _derived_measures(table: CountTable) -> list[MeasureSpec]:
+    """Lists the measures of refusals and missing answers that the protocol does not declare."""
     if not (table.drawn and table.variant.intervals):
-        return {}
+        return []
     declared = {spec.name for spec in table.protocol.measures}
-    return {
-        name.removesuffix(REFUSED): spec
-        for name, spec in table.protocol.compared_measures.items()
-        if name not in declared
-    }
+    compared = table.protocol.compared_measures
+    return [spec for name, spec in compared.items() if name not in declared]
 
 
 def _measures(protocol: Protocol, variant: Variant) -> Iterator[MeasureSpec]:

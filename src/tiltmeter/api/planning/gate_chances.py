@@ -45,7 +45,7 @@ class Chance:
 
 def chances(plan: Plan, protocol: Protocol, margin: str) -> list[Chance]:
     """Returns the chance of each headline claim whose spread is known or assumed."""
-    from ...analyse.claims.gate import parse_sizes, size_of
+    from ...analyse.claims.margins import parse_sizes, size_of
 
     sizes = parse_sizes(margin)
     specs = {spec.name: spec for spec in protocol.measures if spec.headline}

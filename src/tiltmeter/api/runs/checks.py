@@ -12,7 +12,7 @@ from ...protocol import Protocol
 from ...protocol import thresholds as bounds
 from ...protocol.design.thin_design import thin_design
 from ...protocol.thresholds import Threshold
-from ...records import UNRESOLVED, Estimate
+from ...records import UNRESOLVED, Estimate, Json
 from ...stages.steps import injection_count
 from ...stats.results import count_of
 from ...store import Store, served_models
@@ -92,6 +92,18 @@ class CheckResult:
 
         codes = [code(check.outcomes) for check in self.checks]
         return FAILED if FAILED in codes else max(codes, default=0)
+
+    def gate_as_dict(self, margin: str | None) -> dict[str, Json] | None:
+        """Returns the gate as plain values for JSON, None without a gate. margin: as typed."""
+        if self.gate is None:
+            return None
+        return {
+            "result": self.gate.decision.value,
+            "exit_code": self._unless_allowed(self.gate.decision.code),
+            "margin": margin,
+            "claims": [claim.as_dict() for claim in self.gate.claims],
+            "notes": list(self.gate.notes),
+        }
 
     @property
     def sentences(self) -> list[str]:

@@ -41,7 +41,8 @@ def gate_of(
     worse_by: str | None,
 ) -> Gates | None:
     """Reads a gate's options; None if no gate was typed. Raises UsageError if it is incomplete."""
-    from ...analyse.claims.gate import parse_gate, parse_sizes
+    from ...analyse.claims.gate import parse_gate
+    from ...analyse.claims.margins import parse_sizes
 
     is_worse_gate = "worse" in fail_on
     if (baseline is not None or worse_by is not None) and not is_worse_gate:

@@ -1,25 +1,43 @@
-"""Refusals as a claim of their own: a group that is refused more often is treated differently."""
+"""Refusals and missing answers as claims of their own: a group that is refused, or gets no answer,
+more often is treated differently.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ...records import REFUSAL
+from ...records import CUT, ERROR, INVALID, REFUSAL
 from .. import EVERY, MeasureSpec
 from ..source.keys import SentenceKeys
 
-REFUSED = "_refused"  # ends the name of the measure
+REFUSED, UNANSWERED = "_refused", "_unanswered"  # end the names of the measures
+NO_ANSWER = (ERROR, CUT)  # outcomes of an output that is no answer, whatever was asked
+# the labels of such outputs; of an empty text too
+NO_ANSWERS = (*NO_ANSWER, INVALID)
 KINDS = ("difference", "mean_difference")
-_SENTENCE = SentenceKeys(
-    tilt="{subject} refuses {share} of answers for {level}, {other_share} for {baseline}",
-    also="refuses {share} for {level}, {other_share} for {baseline}",
-)
+_VALUES = {REFUSED: (REFUSAL,), UNANSWERED: NO_ANSWER}
+_TEXTS = {
+    REFUSED: "share of answers that are refusals",
+    UNANSWERED: "share of prompts without an answer",
+}
+_SENTENCES = {
+    REFUSED: SentenceKeys(
+        tilt="{subject} refuses {share} of answers for {level}, {other_share} for {baseline}",
+        also="refuses {share} for {level}, {other_share} for {baseline}",
+    ),
+    UNANSWERED: SentenceKeys(
+        tilt="{subject} gives no answer to {share} of prompts for {level}, {other_share} for "
+        "{baseline}",
+        also="gives no answer to {share} for {level}, {other_share} for {baseline}",
+    ),
+}
 
 
-def refusal_measure(spec: MeasureSpec) -> MeasureSpec | None:
-    """Makes the measure of refusals for a headline difference: their share of all answers at the
-    level minus their share at the baseline. Returns None for any other measure.
+def derived_measure(spec: MeasureSpec, ending: str) -> MeasureSpec | None:
+    """Makes the measure of refusals or of missing answers for a headline difference: their share at
+    the level minus their share at the baseline. Returns None for any other measure. ending:
+    REFUSED (among all answers) or UNANSWERED (among all outputs).
     """
     if not spec.headline or spec.contrast is None or spec.kind not in KINDS or spec.per != "labels":
         return None
@@ -29,39 +47,43 @@ def refusal_measure(spec: MeasureSpec) -> MeasureSpec | None:
     compared = f", {more} less {less}" if level and baseline else ""
     return replace(
         spec,
-        name=spec.name + REFUSED,
+        name=spec.name + ending,
         kind="difference",
-        values=(REFUSAL,),
+        values=_VALUES[ending],
         among=(),
-        without=(),
+        without=NO_ANSWER if ending == REFUSED else (),
         by=spec.by[:1],
         null=0.0,
         unit="share",
-        text=f"share of answers that are refusals{compared}",
+        text=f"{_TEXTS[ending]}{compared}",
         figure="forest",
         band=None,
         family="",
         reference="",
         parts=(),
-        sentence=_SENTENCE,
+        sentence=_SENTENCES[ending],
     )
 
 
-def with_refusal_measures(measures: Iterable[MeasureSpec]) -> Iterator[MeasureSpec]:
-    """Yields the measures; after the first one of each comparison, also its measure of refusals."""
+def with_derived_measures(measures: Iterable[MeasureSpec]) -> Iterator[MeasureSpec]:
+    """Yields the measures; after the first one of each comparison, also its measures of refusals
+    and of missing answers, unless the protocol declares them.
+    """
     measures = list(measures)
     names, attributes = {spec.name for spec in measures}, []
     declared = [
-        (spec.contrast, spec.where)
+        (spec.contrast, spec.where, value)
         for spec in measures
-        if spec.headline and spec.contrast is not None and spec.values == (REFUSAL,)
+        if spec.headline and spec.contrast is not None
+        for value in spec.values
     ]
     for spec in measures:
         yield spec
-        refused = refusal_measure(spec)
-        compared = (spec.attribute, spec.contrast, spec.where)
-        if refused is None or (spec.contrast, spec.where) in declared:
-            continue
-        if compared not in attributes and refused.name not in names:
-            attributes.append(compared)
-            yield refused
+        for ending, values in _VALUES.items():
+            derived = derived_measure(spec, ending)
+            compared = (spec.attribute, spec.contrast, spec.where, ending)
+            if derived is None or (spec.contrast, spec.where, values[0]) in declared:
+                continue
+            if compared not in attributes and derived.name not in names:
+                attributes.append(compared)
+                yield derived

@@ -25,11 +25,12 @@ def as_json(
     estimates: Sequence[Estimate],
     verdicts: Sequence[Verdict] = (),
     protocol: Protocol | None = None,
+    gate: Mapping[str, Json] | None = None,
 ) -> str:
-    """Returns `{"schema": 1, "run": {…}, "first_sentence": {…}, "verdicts": […], "estimates":
-    […]}`, with a line per row. Raises ValueError if a number is not finite.
+    """Returns `{"schema": 1, "run": {…}, "first_sentence": {…}, "gate": {…}, "verdicts": […],
+    "estimates": […]}`, with a line per row. Raises ValueError if a number is not finite.
 
-    protocol: if given, each estimate includes the `query` of its outputs.
+    protocol: if given, each estimate includes the `query` of its outputs. gate: None without one.
     """
 
     def line(value: Json) -> str:
@@ -44,7 +45,8 @@ def as_json(
     rows = lines(_with_query(estimate, protocol) for estimate in estimates)
     return (
         f'{{\n "schema": {SCHEMA},\n "run": {line(dict(run_info))},'
-        f'\n "first_sentence": {line(sentence)},\n "verdicts": {claims},\n "estimates": {rows}\n}}'
+        f'\n "first_sentence": {line(sentence)},\n "gate": {line(gate)},'
+        f'\n "verdicts": {claims},\n "estimates": {rows}\n}}'
     )
 
 

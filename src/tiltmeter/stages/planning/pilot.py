@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ...protocol import Protocol
-from ...records import ANSWER, CUT, INVALID, OTHER_LANGUAGE, Trial
+from ...records import ANSWER, CUT, ERROR, INVALID, OTHER_LANGUAGE, Trial
 from ...store.queries.pilot import FirstReply
 from . import begun, plan, request_sizes
 
@@ -28,6 +28,7 @@ READ_SHARE = 0.4
 LONG_PROMPT_TOKENS = 200  # estimated: shorter ones fit into every context
 
 THOUGHT, LIMIT, UNREAD, CONTEXT, LANGUAGE = "thought", "limit", "unread", "context", "language"
+FAILED = "failed"
 
 
 def choose(trials: Iterable[Trial], protocol: Protocol, number: int) -> list[Trial]:
@@ -157,6 +158,8 @@ def cause_of(trial: Trial, reply: FirstReply, protocol: Protocol) -> str:
         return ""
     if reply.outcome == CUT:
         return THOUGHT
+    if reply.outcome == ERROR:
+        return FAILED
     if reply.outcome != ANSWER:
         return ""
     # without pictures, of which servers count 60 to 5,000 tokens each
@@ -177,13 +180,13 @@ def needs_more(first: First, planned: int) -> bool:
 
 
 def stops(first: First, number: int, planned: int) -> bool:
-    """True if the run stops: all first replies fail with one cause, or STOPS of them do. A plan
-    without further trials never stops.
+    """True if the run stops: all first replies fail with one cause, or STOPS of them do; of errors
+    only all, as errors of some prompts are a result. A plan without further trials never stops.
     """
     alike = first.causes[first.cause] if first.cause else 0
     if planned <= number or not alike:
         return False
-    return alike == len(first.seen) >= number or alike >= STOPS
+    return alike == len(first.seen) >= number or (alike >= STOPS and first.cause != FAILED)
 
 
 def sample_replies(first: First, of_each: int = 2) -> Sequence[tuple[str, Trial, FirstReply]]:

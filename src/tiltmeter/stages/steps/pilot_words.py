@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...records import ERROR, INVALID, REFUSAL
 from ..planning.pilot import (
     CONTEXT,
+    FAILED,
     LANGUAGE,
     LIMIT,
     THOUGHT,
@@ -77,6 +78,9 @@ def sentence(first: First, switched_off: bool) -> str:
         return f"{start}replies are cut: the limit of {limit} tokens is short for this model."
     if first.cause == UNREAD:
         return f"{start}{_UNREAD}."
+    if first.cause == FAILED:
+        text = next(reply.text for _, reply in first.seen if reply.outcome == ERROR)
+        return f"{start}calls failed ({text.partition(':')[0]})."  # the rest may hold a prompt
     if first.cause == CONTEXT:
         return f"{start}prompts were not read whole: the context of the server cuts them."
     return f"{start}replies are in another language: the model does not speak it."
@@ -92,6 +96,7 @@ def options(first: First, switched_off: bool) -> list[str]:
         UNREAD: ["--judge-for unread --judge KIND:NAME"],
         CONTEXT: ["--context 8192"],
         LANGUAGE: [],
+        FAILED: [],
     }
     return typed[first.cause]
 
@@ -104,6 +109,8 @@ def remedy(first: First, switched_off: bool) -> str:
         if len(languages) < 2:
             return "Choose another model, or a language that it speaks with --language."
         return f"Asked were {', '.join(languages)}: name those that it speaks with --language."
+    if first.cause == FAILED:
+        return "Mend the model, and type the same command with another --out."
     if first.cause == UNREAD:
         return f"Type the same command with {typed}."
     if first.cause == CONTEXT:

@@ -24,9 +24,11 @@ class Claims:
 
     @cached_property
     def tilts(self) -> list[ClaimFacts]:
-        """The questions with a tilt; refusals come first, as they decide who is answered at all."""
+        """The questions with a tilt; first missing answers and refusals, as they decide who is
+        answered at all.
+        """
         facts_with_tilt = [facts for facts in self.questions if facts.tilts]
-        return sorted(facts_with_tilt, key=lambda facts: not facts.refusals)
+        return sorted(facts_with_tilt, key=lambda facts: (not facts.unanswered, not facts.refusals))
 
     @cached_property
     def tested(self) -> list[ClaimFacts]:
@@ -46,7 +48,7 @@ class Claims:
             return max(of_first, key=lambda facts: (facts.least, facts.effect))
         order = list(dict.fromkeys(facts.spec.name for facts in self.questions))
         return min(
-            self.questions,
+            [facts for facts in self.questions if not facts.unanswered] or self.questions,
             key=lambda facts: (
                 facts.word.record.look.weight,
                 facts.refusals,

@@ -30,7 +30,11 @@ SUBJECT, SLIGHTLY = "{subject}", "{slightly}"
 WORDS = 30  # of a sentence before its exceptions, at most
 NAMED = 3  # models, or places, that are named; of more the range is told
 _NEAR = 1e-9  # of what adding up floats leaves of no difference
-_AS_MUCH = {"{points} points {more} often": "as often", "{value} times as": "as"}
+_AS_MUCH = {
+    "{points} points {more} often": "as often",
+    "{value} times as": "as",
+    "{times} times as": "as",
+}
 _NUMBER = re.compile(r"^([−+]?[\d,.]+)(.*)$")
 NUMBERS = ("value", "share", "other_share", "times", "points")  # slots that hold one
 _SLOT = re.compile(rf"\{{({NAME})\}}")

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ....protocol import MeasureSpec
-from ....protocol.design.refusals import REFUSED
+from ....protocol.design.refusals import NO_ANSWER, REFUSED
 from ....records import Estimate
 from .. import numerals, reading
 from ..caution_kinds import CautionKind
@@ -85,6 +85,11 @@ class ClaimFacts:
     def refusals(self) -> bool:
         """True if the claim is about a difference in refusals."""
         return self.spec.name.endswith(REFUSED)
+
+    @property
+    def unanswered(self) -> bool:
+        """True if the claim is about a difference in missing answers."""
+        return not {*NO_ANSWER}.isdisjoint(self.spec.values)
 
     @cached_property
     def null(self) -> float:

@@ -147,10 +147,11 @@ def _ending(claims: Claims) -> str:
 def missing(claims: Claims) -> Clause:
     lead = claims.lead
     slots, bounds = lead.slots, lead.bounds
+    lacking = "do not choose" if lead.spec.among else "are missing"
     if CautionKind.MISSING_DIFFERS in lead.kinds and "open_at_level" in slots:
         text = (
             f"it is open whether {slots['subject']} tilts: {slots['open_at_level']} of its answers "
-            f"for {slots['level']} do not choose, {slots['open_at_baseline']} for "
+            f"for {slots['level']} {lacking}, {slots['open_at_baseline']} for "
             f"{slots['baseline']}"
         )
         return Clause(text)
@@ -166,7 +167,7 @@ def missing(claims: Claims) -> Clause:
             f"{begins}{text}, and the {share} that do not could make it anything from {span}"
         )
     ends = " to ".join(_signed(end) for end in (low, high))
-    return Clause(f"{begins}{inside}; those that do not choose could make it {ends} points")
+    return Clause(f"{begins}{inside}; those that {lacking} could make it {ends} points")
 
 
 def _percents(low: float, high: float) -> str:

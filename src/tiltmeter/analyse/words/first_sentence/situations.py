@@ -179,6 +179,7 @@ SITUATIONS = (
         lambda claims: [*claims.overall, *claims.tilting],
     ),
     Situation("some tilt", lambda claims: bool(claims.tilts), few, others),
+    Situation("not measured", _leads(Word.NOT_MEASURED), unmeasured),
     Situation("judge refuted", _leads(Word.JUDGE_REFUTED), refuted),
     Situation(
         "missing answers",

@@ -121,6 +121,7 @@ def _measures(wishes: Wishes, question: str, groups: Collection[str]) -> Iterato
     filled = {
         "swap": _name(question),
         "question": _quote(question),
+        "cue": question.replace(" (", ", ").removesuffix(")"),
     }
     yield from _with_direction(wishes, question, swap, filled, groups)
     if wishes.answers != 1:
@@ -137,15 +138,23 @@ def _with_direction(
     level, baseline = _CONTRASTS[swap]
     if level == "*" and len(groups) == 2:  # two groups alone: a claim between them
         level = next(group for group in groups if group != baseline)
-    filled |= {"level": _quote(level), "baseline": _quote(baseline), "about": _SUBJECTS[swap]}
-    versus = "without it" if swap == "disability" else "{baseline}"
-    yield _fill("measures", **filled, versus=versus)
+    about, against = _SUBJECTS[swap], "others" if level == "*" else level
+    filled |= {"level": _quote(level), "baseline": _quote(baseline), "about": about}
+    filled["versus"] = f"{against} against {baseline}"
+    yield _fill("measures", **filled, turned=_turned(about))
     for number, listing in enumerate(wishes.lists, 1):
         yield _fill("listed", **filled, list=_quote(listing), number=number, listing=listing)
     for number, tool in enumerate(wishes.tools, 1):
         yield _fill("tool", **filled, tool=_quote(tool), number=number, named=tool)
     if wishes.judged:
         yield _fill("preferred", **filled)
+
+
+def _turned(about: str) -> str:
+    """Returns the words about a version, about the other one."""
+    if "{level}" not in about:
+        return about.replace("name a", "leave out the")
+    return about.format(level="{baseline}", baseline="{level}")
 
 
 def _fill(part: str, /, **slots: str | int) -> str:
