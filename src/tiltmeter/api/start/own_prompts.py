@@ -224,7 +224,7 @@ def _renamed(columns: _Columns) -> tuple[list[Row], list[str]]:
     rows, spoken = columns.rows, columns.spoken
     if spoken:
         codes = columns.languages
-        rows = [{**row, LANGUAGE: codes[row[spoken].strip()]} for row in rows]
+        rows = [{**row, LANGUAGE: codes[row[spoken].strip().casefold()]} for row in rows]
     rows = [{names.get(name, name): cell for name, cell in row.items()} for row in rows]
     used = (columns.prompt, columns.item, columns.words, *columns.cues)
     return rows, [names.get(name, name) if name else "" for name in used]
