@@ -79,6 +79,8 @@ def test_a_number_between_those_of_the_people_is_on_the_page_alone(
     assert "A difference of 38 points" in screen and "alone:" not in screen
     assert "labels alone: ann +40 points [" in page and "bea +35 points [" in page
     assert OUTSIDE not in page
+    assert "Judges against people" not in page  # there is no judge
+    assert "## Agreement of people label: 39 outputs with a value that most people gave." in page
 
 
 def test_one_sign_and_one_person(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

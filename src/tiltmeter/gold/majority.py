@@ -32,27 +32,33 @@ FEW = 9  # outputs that several people saw, below which nothing is said of one o
 _LEVEL = 0.05
 
 
+def current(store: Store, protocol: Protocol) -> Iterator[Label]:
+    """Yields the labels by majority that follow from people's labels."""
+    for attribute in attributes_by_people(store, protocol) if labels.have_human(store) else ():
+        for output, value_by_person in _values_by_person(store, attribute).items():
+            yield Label(output, PEOPLE, attribute, majority(value_by_person))
+
+
 def changes(store: Store, protocol: Protocol) -> list[Label]:
     """Returns the labels by majority that differ from the stored labels."""
-    if not labels.have_human(store):
-        return []
-    alone = attributes_by_people(store, protocol)
     stored = {(one.output, one.attribute): one.value for one in labels.by_annotator(store, PEOPLE)}
-    by_majority = (
-        Label(output, PEOPLE, attribute, majority(value_by_person))
-        for attribute in alone
-        for output, value_by_person in _values_by_person(store, attribute).items()
-    )
+    by_majority = current(store, protocol)
     return [one for one in by_majority if stored.get((one.output, one.attribute)) != one.value]
 
 
 def outdated(store: Store, protocol: Protocol) -> list[tuple[str, str, str]]:
-    """Returns the keys of labels by majority whose attributes machines have labelled since."""
-    if not labels.have_human(store):
+    """Returns the keys of labels by majority whose attributes machines have labelled since, or
+    whose people took their labels back.
+    """
+    if PEOPLE not in labels.annotators(store):
         return []
-    alone = attributes_by_people(store, protocol)
+    places = {(one.output, one.attribute) for one in current(store, protocol)}
     stored = labels.by_annotator(store, PEOPLE)
-    return [(one.output, PEOPLE, one.attribute) for one in stored if one.attribute not in alone]
+    return [
+        (one.output, PEOPLE, one.attribute)
+        for one in stored
+        if (one.output, one.attribute) not in places
+    ]
 
 
 def refresh(folder: Path, protocol: Protocol) -> None:
