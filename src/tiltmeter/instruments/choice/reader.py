@@ -255,7 +255,7 @@ class Reader:
         """Returns the decision of a short first sentence that later ones do not take back: "Reject.
         It would be better to invite those who finished the test."
         """
-        first, *later = [*filter(str.strip, SENTENCE_OF.findall(answer.told))] or [""]
+        first, *later = [text for text in SENTENCE_OF.findall(answer.body) if text.strip()] or [""]
         content = [self._marker.content(clause.text) for clause in self._clauses("".join(later))]
         marked = self._marker.mark(first)
         short = (
