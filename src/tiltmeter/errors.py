@@ -74,10 +74,28 @@ class ProtocolError(UsageError):
 
 def install_line(extra: str) -> str:
     """Returns the command that installs an extra: from the clone, else from a package index."""
-    settings = Path(__file__).parents[2] / "pyproject.toml"
-    return (
-        f"pip install '.[{extra}]'" if settings.is_file() else f"pip install 'tiltmeter[{extra}]'"
-    )
+    if (Path(__file__).parents[2] / "pyproject.toml").is_file():
+        return f"pip install '.[{extra}]'"
+    clone = _installed_from()
+    where = "tiltmeter" if clone is None else "." if clone == Path.cwd() else str(clone)
+    return f"pip install '{where}[{extra}]'"
+
+
+def _installed_from() -> Path | None:
+    """Returns the folder that `pip install .` copied this package from, if it is still there."""
+    import json
+    from importlib import metadata
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    try:
+        record = metadata.distribution("tiltmeter").read_text("direct_url.json")
+    except metadata.PackageNotFoundError:
+        return None
+    address = urlsplit(str(json.loads(record)["url"]) if record else "")
+    folder = Path(url2pathname(address.path))
+    is_there = address.scheme == "file" and (folder / "pyproject.toml").is_file()
+    return folder if is_there else None
 
 
 class MissingExtra(UsageError):

@@ -20,6 +20,7 @@ from tests.batches.provider import Oddities
 from tests.batches.server import BatchServer
 from tests.serving import serving
 from tiltmeter import api
+from tiltmeter.api.start.own_outputs import start
 from tiltmeter.errors import TiltmeterError
 from tiltmeter.formats import crate
 
@@ -37,7 +38,7 @@ class Bases:
 
     KINDS = (
         *("judged", "pictures", "own", "served", "exact", "given", "people", "stopped"),
-        *("crate", "audit", "sealed"),
+        *("voted", "crate", "audit", "sealed"),
     )
 
     def __init__(self, place: Path) -> None:
@@ -106,6 +107,27 @@ class Bases:
             rows = [f"{trial},she,ann\n" for (trial,) in db.execute(query)]
         sheet.write_text(f"output,value,annotator\n{''.join(rows[:9])}", "utf-8")
         api.import_gold(out, sheet)
+        return out
+
+    @cached_property
+    def voted(self) -> Path:
+        """Texts that people labelled without a judge, on a sheet each; ann and bea differ on some."""
+        texts, out = self._place / "texts", self._place / "voted"
+        for number in range(24):
+            path = texts / ("cars" if number % 2 else "vans") / f"{number}.txt"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"The driver of text {number} leads.", "utf-8")
+        start(texts, out, "Who leads?", ["woman", "man", "unclear"])
+        trials = [trial for trial, *_ in api.open_run(out).outputs.select("trial").rows()]
+        for name, turn in (("ann", 2), ("bea", 3)):
+            lines = [
+                f"{trial},{'woman' if number % turn else 'man'},{name}\n"
+                for number, trial in enumerate(trials)
+            ]
+            sheet = self._place / f"{name}.csv"
+            sheet.write_text(f"output,value,annotator\n{''.join(lines)}", "utf-8")
+            api.import_gold(out, sheet)
+        api.open_run(out).report()
         return out
 
     @cached_property

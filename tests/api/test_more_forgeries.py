@@ -143,7 +143,6 @@ FORGERIES: Mapping[str, tuple[str, Forge]] = {
 # What no reply says, and a forger writes as he likes: docs/check-an-audit.md names it.
 ON_ITS_WORD: Mapping[str, tuple[str, Forge]] = {
     "another fingerprint": ("judged", sql("UPDATE calls SET fingerprint='fp_9' WHERE purpose='subject'")),
-    "more was planned": ("judged", setting("planned", lambda it: it.update({"openai:gpt-9": {"sampled": {"x": 5}}}))),
     "all calls are ten years older": ("judged", sql("UPDATE calls SET date=replace(date, '202', '201')")),
     "another version of tiltmeter": ("judged", setting("versions", lambda it: ["9.9.9"])),
     "calls cost more": ("judged", sql("UPDATE calls SET cost=7.5 WHERE key=?", ANSWERS, 2)),

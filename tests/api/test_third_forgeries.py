@@ -317,3 +317,17 @@ def test_what_rests_on_the_word_of_a_run_has_another_digest(
     findings, _ = api.verify(copy)
     assert findings.holds
     assert (findings.digest, findings.beside) != (before.digest, before.beside)
+
+
+def test_answers_without_a_body_beside_others_that_have_one(bases: Bases, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(bases.judged, tmp_path / "run"))
+    with forging.changing(run) as db:  # as a server on this machine answers
+        db.execute("UPDATE calls SET raw=json_array(text) WHERE purpose='subject'")
+    findings, _ = api.verify(run)
+    assert findings.holds
+    assert "body" not in "".join(findings.notes)
+    blank = "UPDATE calls SET raw='' WHERE key=?"
+    sql(blank, f"{ANSWERS} ORDER BY key", 8)(run, random.Random(1))
+    findings, _ = api.verify(run)
+    (note,) = [note for note in findings.notes if "body" in note]
+    assert note.startswith("8 of ") and "of planted:she=0.8,refuses=.1 have no stored body" in note

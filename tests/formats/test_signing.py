@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests import forging
+from tests.api.forgeries import rehash
 from tiltmeter import api
 from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
@@ -60,6 +62,70 @@ def test_a_manifest_is_signed_and_checked(
         UsageError, match=r"cannot be read|differs from its manifest|was not signed"
     ):
         api.sign_folder(folder, tmp_path / "signers")
+
+
+@needs_ssh
+def test_a_seal_takes_the_old_signature_away(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, mine = tmp_path / "crate", key(tmp_path, "mine")
+    api.export_crate(run, folder)
+    assert main(["export", str(folder), "--sign", str(mine)]) == 0
+    document = folder / "CITATION.cff"
+    document.write_text(
+        document.read_text("utf-8").replace("to be filled in", "Example", 1), "utf-8"
+    )
+    capsys.readouterr()
+    assert main(["export", str(folder), "--seal"]) == 0
+    assert f"Sign again: tiltmeter export {folder} --sign KEY" in capsys.readouterr().out
+    assert main(["export", str(folder), "--verify"]) == 0
+    assert "signed by" not in capsys.readouterr().out
+    assert main(["export", str(folder), "--sign", str(mine)]) == 0
+    assert main(["export", str(folder), "--verify"]) == 0
+    assert "signed by: ED25519" in capsys.readouterr().out
+
+
+def test_the_first_line_is_the_verdict(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By hand: 3 words × 2 orders are 6 calls; 8 files: the run, 5 tables, the page, the citation."""
+    folder = tmp_path / "crate"
+    api.export_crate(run, folder)
+    assert main(["export", str(folder), "--verify"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    counts = "6 calls, 6 outputs, 6 labels"
+    assert lines[0] == f"{folder} holds: 8 files as written; computed anew: {counts}"
+    assert "  compared with a new export of the run: its 8 files" in lines
+    assert lines[-2].startswith("  the rows: sha256 ")
+
+    forged = [f"tables/{name}.csv" for name in ("calls", "labels", "outputs")]
+    for name in forged:
+        (folder / name).write_text("none\n", "utf-8")
+    rehash(folder)
+    assert main(["export", str(folder), "--verify"]) == 3
+    printed = capsys.readouterr()
+    lines = printed.out.splitlines()
+    assert lines[0] == f"{folder} does not hold: 1 contradiction" and not printed.err
+    assert lines[1] == "contradiction: a file does not follow from the run: 3 cases"
+    assert lines[2:5] == [f"    {name}" for name in forged]
+
+
+def test_ten_cases_are_named_and_json_has_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By hand: 6 words × 2 orders are 12 outputs, all of them reworded."""
+    run = tmp_path / "run"
+    api.run("roles", "planted:she=0.7", run, language="en", limit=6, samples=1)
+    with forging.changing(run) as db:
+        db.execute("UPDATE outputs SET text='Nobody.'")
+    assert main(["export", str(run), "--verify"]) == 3
+    lines = capsys.readouterr().out.splitlines()
+    place = lines.index("contradiction: an output is not what its reply says: 12 cases")
+    assert lines[place + 11] == "    and 2 more; all: add --json"
+    assert main(["export", str(run), "--verify", "--json"]) == 3
+    found = json.loads(capsys.readouterr().out)["contradictions"]
+    (outputs,) = [one for one in found if one["what"] == "an output is not what its reply says"]
+    assert outputs["number"] == len(outputs["examples"]) == 12
 
 
 @needs_ssh

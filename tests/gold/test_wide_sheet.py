@@ -117,3 +117,15 @@ def test_a_long_sheet_with_blanks_of_one_person(out: Path) -> None:
     assert "cy gave no value to 3 of 20 outputs (15 %)" in added.warnings[0]
     imported(out, "csv", [["output", "value", "annotator"], *([key, "a", "cy"] for key in ids[:3])])
     assert not any("gave no value" in text for text in tiltmeter.open_run(out).warnings())
+
+
+def test_blanks_are_no_command_that_was_broken_off(
+    out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [[f"text{n:02}", "ab"[n % 2] if n < 13 else ""] for n in range(20)]
+    imported(out, "csv", [["Picture", "Anna"], *rows])
+    capsys.readouterr()
+    assert main(["analyse", str(out), "--full"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "13 of 20 answers are labelled; the rest may differ. Nobody gave the others" in shown
+    assert "broken off" not in shown

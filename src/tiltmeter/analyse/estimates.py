@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..gold import majority
-from ..protocol import Protocol
+from ..protocol import MeasureSpec, Protocol
 from ..records import Estimate
 from ..store import Store
 from ..store.queries import looks
@@ -26,18 +27,19 @@ def estimates(store: Store, protocol: Protocol, variant: str = "default") -> lis
 
 
 def estimates_without(
-    store: Store, protocol: Protocol, attribute: str, person: str
+    store: Store, protocol: Protocol, spec: MeasureSpec, people: Collection[str]
 ) -> list[Estimate]:
-    """Lists the estimates that a run would have without a person's labels of an attribute.
+    """Lists a measure's estimates, as a run would have them without some people's labels of its
+    attribute.
 
-    Outputs that only this person labelled drop out; that changes numbers by chance alone if outputs
-    were divided at random (`annotate --among`).
+    Outputs that only these people labelled drop out; that changes numbers by chance alone if
+    outputs were divided at random (`annotate --among`).
     """
     with TemporaryDirectory() as folder:  # a copy, since the votes of the others are stored
         store.backup(Path(folder))
         with Store(Path(folder), writing=True) as copy:
-            majority.leave_out(copy, protocol, attribute, person)
-            return estimates(copy, protocol)
+            majority.leave_out(copy, protocol, spec.attribute, people)
+            return estimates(copy, replace(protocol, measures=(spec,)))
 
 
 def _rows(store: Store, protocol: Protocol, variant: str) -> Iterable[Estimate]:

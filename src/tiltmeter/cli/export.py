@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,9 +16,11 @@ from .json_output import echo_json
 from .options import as_json, gathers, variant
 
 if TYPE_CHECKING:
+    from ..api.recompute.findings import Findings
     from ..formats.seals import FolderCheck
 
 CONTRADICTED = 3  # exit code
+NAMED = 10  # cases of a contradiction
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,12 @@ def command(
     from .. import api
 
     if sealing.seal:
-        _print_check(run, api.seal_folder(run))
+        check = api.seal_folder(run)
+        click.echo(f"{run} is sealed: {_files(check)}")
+        for line in _facts(check):
+            click.echo(line)
+        if check.unsigned:
+            click.echo(f"  its signature is gone. Sign again: tiltmeter export {run} --sign KEY")
         return 0
     if sealing.sign is not None:
         click.echo(f"{run}: signed with {api.sign_folder(run, sealing.sign).key}")
@@ -118,42 +125,62 @@ def command(
 
 
 def _verify(run: str, sealing: Sealing, as_json: bool) -> int:
-    """Prints the numbers of checked rows and the contradictions; returns the exit code."""
+    """Prints the verdict and what was checked; returns the exit code."""
     from .. import api
     from ..report.page_model.sanitize import visible
 
     findings, check = api.verify(run, against=sealing.against, signers=sealing.signers)
     if as_json:
         echo_json(findings.as_dict(), indent=1)
-        return 0 if findings.holds else CONTRADICTED
-    if check is not None:
-        _print_check(run, check)
-    if findings.signer:
-        click.echo(visible(f"  signed by: {findings.signer}"))
-    for what, number in findings.checked.items():
-        click.echo(f"  computed anew: {number:,} {what}")
-    for note in findings.notes:
-        click.echo(visible(f"  note: {note}"))
-    if findings.digest:
-        click.echo(f"  the rows: sha256 {findings.digest}")
-        click.echo(f"  design, costs, looks and sheets: sha256 {findings.beside}")
-    for line in findings.lines():
-        click.echo(visible(f"contradiction: {line}"))
+    else:
+        for line in _lines(run, findings, check):
+            click.echo(visible(line))
+    return 0 if findings.holds else CONTRADICTED
+
+
+def _lines(run: str, findings: Findings, check: FolderCheck | None) -> Iterator[str]:
+    """Yields the verdict, the contradictions and notes, then what was checked."""
+    rows = {what: number for what, number in findings.checked.items() if what != "files"}
+    anew = ", ".join(count_of(number, what.removesuffix("s")) for what, number in rows.items())
     if findings.holds:
-        return 0
-    click.echo(f"{count_of(len(findings.contradictions), 'contradiction')} in {run}", err=True)
-    return CONTRADICTED
+        files = f"{_files(check)}; " if check else ""
+        yield f"{run} holds: {files}computed anew: {anew or 'nothing'}"
+    else:
+        number = count_of(len(findings.contradictions), "contradiction")
+        yield f"{run} does not hold: {number}"
+    for one in findings.contradictions:
+        yield f"contradiction: {one.what}: {count_of(one.number, 'case')}"
+        yield from (f"    {example}" for example in one.examples[:NAMED])
+        if len(one.examples) > NAMED:
+            yield f"    and {len(one.examples) - NAMED:,} more; all: add --json"
+    yield from (f"note: {note}" for note in findings.notes)
+    if not findings.holds:
+        yield f"  computed anew: {anew or 'nothing'}"
+        if check:
+            yield f"  listed in the manifest: {_files(check)}"
+    if "files" in findings.checked:
+        number = count_of(findings.checked["files"], "file")
+        yield f"  compared with a new export of the run: its {number}"
+    yield from (f"  drawn anew: {plan}" for plan in findings.plans)
+    yield from _facts(check) if check else ()
+    if findings.signer:
+        yield f"  signed by: {findings.signer}"
+    if findings.digest:
+        yield f"  the rows: sha256 {findings.digest}"
+        yield f"  design, costs, looks and sheets: sha256 {findings.beside}"
 
 
-def _print_check(folder: str, check: FolderCheck) -> None:
-    """Prints that a folder is unchanged, which files were sealed, and how many blanks are left."""
-    or_sealed = " or sealed" if check.seals else ""
-    click.echo(f"{folder}: all {check.files} files are as they were written{or_sealed}.")
+def _files(check: FolderCheck) -> str:
+    return f"{count_of(check.files, 'file')} as written{' or sealed' * bool(check.seals)}"
+
+
+def _facts(check: FolderCheck) -> Iterator[str]:
+    """Yields the files that were sealed, the blanks that are left, and the manifest's hash."""
     for seal in check.seals:
-        click.echo(f"  sealed {seal.at}: {', '.join(seal.files)}, as people filled it in")
+        yield f"  sealed {seal.at}: {', '.join(seal.files)}, as people filled it in"
     for name, places in check.left.items():
-        click.echo(f"  still to be filled in: {name}, {count_of(places, 'place')}")
-    click.echo(f"  the manifest: sha256 {check.manifest}")
+        yield f"  still to be filled in: {name}, {count_of(places, 'place')}"
+    yield f"  the manifest: sha256 {check.manifest}"
 
 
 def _with_tables(write: Callable[[], list[Path]], out: str) -> list[Path]:

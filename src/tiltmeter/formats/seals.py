@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from .completed import is_completed
 from .crate import (
     MANIFEST,
     OPEN,
+    SIGNATURE,
     TO_COMPLETE,
     files_of,
     fingerprint,
@@ -50,13 +51,15 @@ class Seal:
 @dataclass(frozen=True, slots=True)
 class FolderCheck:
     """A folder that matches its manifest. files: their number; seals: oldest first; manifest: the
-    manifest's own SHA-256; left: {document: the number of its gaps still to be filled in}.
+    manifest's own SHA-256; left: {document: the number of its gaps still to be filled in};
+    unsigned: True if sealing just removed a signature, which was of the manifest before.
     """
 
     files: int
     seals: tuple[Seal, ...]
     manifest: str
     left: Mapping[str, int]
+    unsigned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +93,8 @@ def check_folder(folder: Path) -> FolderCheck:
 
 
 def seal_folder(folder: Path) -> FolderCheck:
-    """Updates the manifest with the documents that people filled in. Raises UsageError if another
-    file was changed, removed or added, or if nothing was filled in.
+    """Updates the manifest with the documents that people filled in, and removes its signature.
+    Raises UsageError if another file was changed, removed or added, or if nothing was filled in.
     """
     manifest = _read(folder)
     changed, wrong = _differences(folder, manifest)
@@ -108,7 +111,10 @@ def seal_folder(folder: Path) -> FolderCheck:
             "sealed."
         )
     _add_seal(folder, manifest, changed)
-    return check_folder(folder)
+    signature = folder / SIGNATURE
+    was_signed = signature.is_symlink() or signature.is_file()
+    signature.unlink(missing_ok=True)
+    return replace(check_folder(folder), unsigned=was_signed)
 
 
 def _add_seal(folder: Path, manifest: _Manifest, changed: Sequence[str]) -> None:

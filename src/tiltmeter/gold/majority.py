@@ -9,7 +9,7 @@ the gold.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -32,27 +32,33 @@ FEW = 9  # outputs that several people saw, below which nothing is said of one o
 _LEVEL = 0.05
 
 
+def current(store: Store, protocol: Protocol) -> Iterator[Label]:
+    """Yields the labels by majority that follow from people's labels."""
+    for attribute in attributes_by_people(store, protocol) if labels.have_human(store) else ():
+        for output, value_by_person in _values_by_person(store, attribute).items():
+            yield Label(output, PEOPLE, attribute, majority(value_by_person))
+
+
 def changes(store: Store, protocol: Protocol) -> list[Label]:
     """Returns the labels by majority that differ from the stored labels."""
-    if not labels.have_human(store):
-        return []
-    alone = attributes_by_people(store, protocol)
     stored = {(one.output, one.attribute): one.value for one in labels.by_annotator(store, PEOPLE)}
-    by_majority = (
-        Label(output, PEOPLE, attribute, majority(value_by_person))
-        for attribute in alone
-        for output, value_by_person in _values_by_person(store, attribute).items()
-    )
+    by_majority = current(store, protocol)
     return [one for one in by_majority if stored.get((one.output, one.attribute)) != one.value]
 
 
 def outdated(store: Store, protocol: Protocol) -> list[tuple[str, str, str]]:
-    """Returns the keys of labels by majority whose attributes machines have labelled since."""
-    if not labels.have_human(store):
+    """Returns the keys of labels by majority whose attributes machines have labelled since, or
+    whose people took their labels back.
+    """
+    if PEOPLE not in labels.annotators(store):
         return []
-    alone = attributes_by_people(store, protocol)
+    places = {(one.output, one.attribute) for one in current(store, protocol)}
     stored = labels.by_annotator(store, PEOPLE)
-    return [(one.output, PEOPLE, one.attribute) for one in stored if one.attribute not in alone]
+    return [
+        (one.output, PEOPLE, one.attribute)
+        for one in stored
+        if (one.output, one.attribute) not in places
+    ]
 
 
 def refresh(folder: Path, protocol: Protocol) -> None:
@@ -65,18 +71,20 @@ def refresh(folder: Path, protocol: Protocol) -> None:
             store.supersede(new)
 
 
-def leave_out(store: Store, protocol: Protocol, attribute: str, person: str) -> None:
-    """Withdraws a person's labels of an attribute in a copy of a run; recomputes the majority."""
-    theirs = labels.by_annotator(store, person)
-    keys = [(one.output, person, attribute) for one in theirs if one.attribute == attribute]
-    judged = {
-        output
-        for output, value_by_person in _values_by_person(store, attribute).items()
-        if {*value_by_person} - {person}
-    }
-    alone = [(output, PEOPLE, attribute) for output, *_ in keys if output not in judged]
+def leave_out(store: Store, protocol: Protocol, attribute: str, people: Collection[str]) -> None:
+    """Withdraws people's labels of an attribute in a copy of a run; recomputes the majority."""
+    values = _values_by_person(store, attribute)
+    keys = [(out, who, attribute) for out, each in values.items() for who in {*each} & {*people}]
+    alone = [(out, PEOPLE, attribute) for out, each in values.items() if {*each} <= {*people}]
     store.withdraw([*keys, *alone])
     store.supersede(changes(store, protocol))
+
+
+def labellers(store: Store, attribute: str) -> list[str]:
+    """Lists the annotators who labelled an attribute, decisions (`… (adjudicated)`) included."""
+    return sorted(
+        name for name, labelled in labels.people_attributes(store) if labelled == attribute
+    )
 
 
 def attributes_by_people(store: Store, protocol: Protocol) -> list[str]:
@@ -154,6 +162,16 @@ def agreements(store: Store, protocol: Protocol) -> Iterator[AgreementOfPeople]:
             ]
             named = dict.fromkeys([*lean, *(name for name, _, _ in dissenting(answers, names))])
             yield AgreementOfPeople(attribute, alpha, len(shared), list(named))
+
+
+def people_and_alpha(store: Store, attribute: str) -> tuple[int, float | None]:
+    """Returns the number of people who labelled an attribute, and Krippendorff's α on the outputs
+    that several labelled, or None.
+    """
+    labels_of = _values_by_person(store, attribute)
+    names = sorted({who for each in labels_of.values() for who in each})
+    shared = {output: each for output, each in labels_of.items() if len(each) > 1}
+    return len({name.removesuffix(ADJUDICATED) for name in names}), _alpha(shared, names)
 
 
 def sentences(store: Store, protocol: Protocol) -> Iterator[str]:

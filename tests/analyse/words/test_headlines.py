@@ -132,6 +132,10 @@ def test_short_names_are_the_shortest_unique_endings_or_letters() -> None:
     assert short_model_names.short_names(["m"], {"m": "Mine"}) == {"m": "Mine"}
     pooled = short_model_names.short_names(["x:a", "x:b", "x:a + x:b"])
     assert list(pooled.values()) == ["a", "b", "a + b"]
+    pictures = short_model_names.short_names(["folder:my/pics?pattern={file}", "bfl:flux?seed=1"])
+    assert list(pictures.values()) == ["pics", "flux"]
+    twice = short_model_names.short_names(["bfl:flux?seed=1", "bfl:flux?seed=2"])
+    assert list(twice.values()) == ["A", "B"]
 
 
 @pytest.mark.parametrize(

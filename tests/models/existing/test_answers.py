@@ -16,6 +16,7 @@ import tiltmeter
 from tiltmeter import api
 from tiltmeter.cli import main
 from tiltmeter.errors import ModelError, TiltmeterError, UsageError
+from tiltmeter.models.existing.given import rows_of
 from tiltmeter.models.existing.readers import read_lines
 from tiltmeter.row_files.logs.reader import read_log
 
@@ -102,6 +103,17 @@ def test_an_empty_cell_is_an_empty_answer(
     assert len(run.outputs) == 36 and run.notes == []
     counted = run.outputs.filter(pl.col("outcome") == ("error" if outcome else "answer"))
     assert len(counted) == (1 if outcome else 36)
+
+
+def test_an_empty_cell_of_a_frame_or_of_parquet_is_an_empty_answer(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"prompt": ["a", "b"], "text": ["yes", None], "model": [None, "m"]})
+    frame.write_parquet(tmp_path / "a.parquet")
+    read = [(line.prompt, line.reply.text) for line in read_lines(tmp_path / "a.parquet")]
+    assert read == [("a", "yes"), ("b", "")]
+    assert rows_of(frame) == [
+        {"prompt": "a", "text": "yes"},
+        {"prompt": "b", "text": "", "model": "m"},
+    ]
 
 
 def test_by_factors(protocol: tiltmeter.Protocol, tmp_path: Path) -> None:

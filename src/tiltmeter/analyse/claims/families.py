@@ -223,8 +223,7 @@ def _write(
     values = [made[places[0]].p for places in claims.values()]
     for places, p, adjusted_p in zip(claims.values(), values, family.p, strict=True):
         for place in places:
-            row = replace(
-                made[place],
+            row = made[place].with_fields(
                 p=p,
                 p_adjusted=adjusted_p,
                 family=label,

@@ -17,6 +17,7 @@ from ...stats import multiplicity
 from ...stats.judges import youden
 from ...stats.results import ALPHA, FEW_GOLD, count_of
 from ...stats.shuffles.resampling import SIGN_FLIPS
+from ...store.queries.labels import MAJORITY
 from ..words import numerals, populations, sentences
 from ..words.caution_kinds import Caution, CautionKind
 from ..words.first_sentence.facts import ClaimFacts, Nuisance, strength
@@ -29,6 +30,7 @@ from .evidence import Claim, gather
 from .output_query import OutputQuery
 from .tested_word import items_differ, test_word
 
+TO_LABEL = "To label them: tiltmeter label RUN"
 NOTHING_KNOWN = Background()
 
 
@@ -281,7 +283,10 @@ def _plan_cautions(background: Background, row: Estimate) -> Iterator[Caution]:
     count = numerals.count
     if labelled < stored:
         kind = CautionKind.PARTLY_LABELLED
-        yield Caution(kind, kind.text(labelled=count(labelled), there=count(stored)))
+        by_people = row.instrument == MAJORITY
+        advice = "Nobody gave the others a value." if by_people else TO_LABEL
+        slots = {"labelled": count(labelled), "there": count(stored), "advice": advice}
+        yield Caution(kind, kind.text(**slots))
     answered, planned = background.of_plan(row.subject)
     if answered < planned:
         kind = CautionKind.PARTLY_ANSWERED

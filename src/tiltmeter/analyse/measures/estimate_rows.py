@@ -77,7 +77,7 @@ def with_shuffled(row: Estimate, found: Permuted, **others: Any) -> Estimate:
     fields: dict[str, Any] = {"value": found.value, "null_low": found.low, "null_high": found.high}
     if found.p is not None:
         fields |= {"test": found.method, "p": finite(found.p)}
-    return replace(row, **{**fields, **others})
+    return row.with_fields(**{**fields, **others})
 
 
 def with_chance_adjusted(

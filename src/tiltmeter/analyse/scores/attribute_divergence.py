@@ -86,8 +86,7 @@ def _adjusted_rows(
         expected = _chance_expectation(one, sides, name)
         if one.value is not None:
             chance.append(expected)
-        about = replace(
-            blank,
+        about = blank.with_fields(
             condition={**blank.condition, "attribute": name},
             outcomes=value_counts(sides[-1], name),
             n=count_with_value(sides, name),

@@ -161,8 +161,7 @@ def attribute_concentration(
 ) -> Estimate:
     """Returns the row of one attribute's concentration in some outputs, by the variant's rule."""
     value, note = concentration_value(cell, outputs, name, variant)
-    return replace(
-        blank,
+    return blank.with_fields(
         condition={**blank.condition, "attribute": name},
         outcomes=value_counts(outputs, name),
         n=count_with_value([outputs], name),

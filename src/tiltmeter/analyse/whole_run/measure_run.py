@@ -59,8 +59,7 @@ def measured_rows(
         errors = error_rates.note(annotator)
         for estimate in _stratum(table, over, gold, min(enough, draws)):
             rate = None if estimate.value is None else errors
-            yield replace(
-                estimate,
+            yield estimate.with_fields(
                 protocol=protocol.name,
                 subject=subject,
                 instrument=annotator,

@@ -91,8 +91,7 @@ class CautionKind(StrEnum):
     )
     PARTLY_LABELLED = (
         *("partly_labelled", "", "", False, False),
-        "{labelled} of {there} answers are labelled; the rest may differ. Type the command that "
-        "was broken off again.",
+        "{labelled} of {there} answers are labelled; the rest may differ. {advice}",
     )
     PARTLY_ANSWERED = (
         *("partly_answered", "", "", False, False),

@@ -141,7 +141,7 @@ def missing(spec: MeasureSpec, bounds: Estimate, drawn: bool, *, open_: bool) ->
     """
     low, high = bounds.low or 0.0, bounds.high or 0.0
     noun = "of the answers count neither way" if drawn else "of the probability went to other words"
-    kinds = _kinds_of_missing(spec, bounds)
+    kinds = kinds_of_missing(spec, bounds)
     share = sum(kinds.values()) if spec.contrast and kinds else high - low
     detail = f" ({_kinds(kinds)})" if len(kinds) > 1 and spec.unit == "share" else ""
     is_known = not spec.contrast or kinds  # of two runs, bounds are as wide as both together
@@ -156,7 +156,7 @@ def missing_differs(spec: MeasureSpec, bounds: Estimate | None, slots: Mapping[s
         return "More counts neither way on one side."
     if "open_at_level" not in slots:
         return f"More counts neither way on one side. {_counting_all(spec, bounds)}."
-    kinds = _kinds_of_missing(spec, bounds)
+    kinds = kinds_of_missing(spec, bounds)
     detail = f" (of all answers {_kinds(kinds)})" if kinds else ""
     return (
         f"{slots['open_at_level']} of the answers for {slots['level']} count neither way, and "
@@ -182,7 +182,7 @@ def _counting_all(spec: MeasureSpec, bounds: Estimate) -> str:
     return f"Counting all of it as {other} or all as {one} gives {ends}"
 
 
-def _kinds_of_missing(spec: MeasureSpec, bounds: Estimate) -> dict[str, float]:
+def kinds_of_missing(spec: MeasureSpec, bounds: Estimate) -> dict[str, float]:
     """Returns {outcome outside the denominator: its share of all answers}; {} if these do not add
     up to the width of a share's bounds.
     """

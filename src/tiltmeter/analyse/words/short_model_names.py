@@ -17,13 +17,18 @@ _SEPARATORS = re.compile("[:/]")
 
 def short_names(subjects: Sequence[str], named: Mapping[str, str] | None = None) -> dict[str, str]:
     """Returns {model: short name} in the order given: its name in `named` ({model: name}), else the
-    shortest ending after a colon or slash that no other model has, else A, B, C. A pooled subject
+    shortest ending after a colon or slash (without settings after a "?") that no other model has,
+    else A, B, C. A pooled subject
     joins its models' short names, or is "all models" if that is too long.
     """
     titles = named or {}
     whole = {name: name.split(TOGETHER) for name in subjects if TOGETHER in name}
     unique = list(dict.fromkeys(name for name in subjects if name not in whole))
-    shortened = {name: titles.get(name) or _ending(name, unique) for name in unique}
+    plain = [name.partition("?")[0] for name in unique]
+    shortened = {
+        name: titles.get(name) or _ending(short if plain.count(short) == 1 else name, plain)
+        for name, short in zip(unique, plain, strict=True)
+    }
     letters = (letter for letter in _letters() if letter not in shortened.values())
     alone = {name: short or next(letters) for name, short in shortened.items()}
     together = {name: " + ".join(alone.get(p, p) for p in parts) for name, parts in whole.items()}

@@ -11,7 +11,7 @@ from ...stats.results import count_of
 
 @dataclass(slots=True)
 class Contradiction:
-    """A kind of contradiction. what: describes one case; number: of cases; examples: some cases."""
+    """A kind of contradiction. what: describes one case; number: of cases; examples: of all."""
 
     what: str
     number: int = 0
@@ -21,18 +21,17 @@ class Contradiction:
         return f"{self.what}: {count_of(self.number, 'case')}, such as {self.examples[0]}"
 
 
-MOST_EXAMPLES = 3
-
-
 @dataclass(slots=True)
 class Findings:
     """The results of a check. checked: {kind of row: number}; notes: reasons why something could
-    not be recomputed; digest: of the run's rows, "" without a run; beside: digest of the design,
-    costs, looks and sheets; signer: the manifest's signer, "" if it is not signed.
+    not be recomputed; plans: the plans drawn again, as options with numbers of trials; digest: of
+    the run's rows, "" without a run; beside: digest of the design, costs, looks and sheets; signer:
+    the manifest's signer, "" if it is not signed.
     """
 
     checked: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    plans: list[str] = field(default_factory=list)
     digest: str = ""
     beside: str = ""
     signer: str = ""
@@ -52,12 +51,11 @@ class Findings:
         """Adds to the number of checked rows of a kind."""
         self.checked[what] = self.checked.get(what, 0) + number
 
-    def add(self, what: str, example: str) -> None:
-        """Adds a case of a contradiction."""
+    def add(self, what: str, example: str, number: int = 1) -> None:
+        """Adds a case of a contradiction, or several with one example."""
         kind = self._kinds.setdefault(what, Contradiction(what))
-        kind.number += 1
-        if len(kind.examples) < MOST_EXAMPLES:
-            kind.examples.append(example)
+        kind.number += number
+        kind.examples.append(example)
 
     def note(self, said: str) -> None:
         """Adds a note, unless it was added before."""
@@ -83,6 +81,7 @@ class Findings:
             "contradictions": rows,
             "checked": {**self.checked},
             "notes": [*self.notes],
+            "plans": [*self.plans],
             "digest": self.digest,
             "beside": self.beside,
             "signer": self.signer,

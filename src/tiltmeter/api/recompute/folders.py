@@ -11,8 +11,11 @@ from ...errors import TiltmeterError
 from ...formats import seals, signing
 from ...formats.completed import is_completed
 from ...formats.crate import TO_COMPLETE, files_of, foreign_of, graph_of, ids, read_manifest
+from ...gold import majority
 from ...models.http.body import object_at, parse
 from ...records import Json
+from ...stages.steps import protocol_snapshot
+from ...store import Store
 from ...system import intake
 from ..handover.deposits import export_audit, export_crate
 from .findings import Findings
@@ -25,6 +28,7 @@ def compare_with_export(folder: Path, run: Path, findings: Findings) -> None:
     """Compares every file of a folder with a new export of a run."""
     crate = (folder / RUN).is_dir()
     with TemporaryDirectory() as place:
+        run = _unchanging(run, Path(place))
         folders = [Path(place) / name for name in ("plain", "texts")]
         if crate:
             export_crate(run, folders[0])
@@ -41,6 +45,18 @@ def compare_with_export(folder: Path, run: Path, findings: Findings) -> None:
         faults = [list(_differences(folder, one, findings)) for one in folders]
         for what, name in min(faults, key=len):
             findings.add(what, name)
+
+
+def _unchanging(run: Path, place: Path) -> Path:
+    """Returns a run that an export will not write to: the run, or a copy if labels by majority are
+    not what people say, which an export stores anew.
+    """
+    with Store(run) as store:
+        protocol, _ = protocol_snapshot.protocol_of(store)
+        if majority.changes(store, protocol) or majority.outdated(store, protocol):
+            store.copy_to(place / RUN)
+            return place / RUN
+    return run
 
 
 def _differences(folder: Path, made: Path, findings: Findings) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from ... import images
@@ -26,9 +27,15 @@ _RESERVE = 10**6  # tokens that a model may have been given to think, by a setti
 
 
 def check_calls(store: Store, findings: Findings) -> None:
-    """Checks each call's key against its request, and its reply against the stored body."""
+    """Checks each call's key against its request, and its reply against the stored body; notes
+    models of which only some answers have a body.
+    """
+    answers, without = Counter[str](), Counter[str]()
     for call in calls.iter_answered(store):
         findings.count("calls")
+        if call.outcome == ANSWER and not call.blob:
+            answers[call.model] += 1
+            without[call.model] += not call.raw
         if digest(call.request) != call.key:
             findings.add("a request is not the one that its key names", call.key)
             continue
@@ -39,6 +46,12 @@ def check_calls(store: Store, findings: Findings) -> None:
             findings.add(what, example)
         if call.blob:
             _check_blob(store, call.blob, findings)
+    for model, number in without.items():
+        if 0 < number < answers[model]:
+            findings.note(
+                f"{number:,} of {answers[model]:,} answers of {model} have no stored body, though "
+                "the others have one: their texts rest on the word of whoever made the run"
+            )
 
 
 def _reply_faults(store: Store, call: AnsweredCall) -> Iterator[tuple[str, str]]:

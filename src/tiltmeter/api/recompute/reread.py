@@ -18,6 +18,7 @@ from ...stages.steps.label import annotators, ask_about_unread, ask_where_unsure
 from ...stages.steps.label_jobs import LabelJobs
 from ...store import Store
 from ...store.queries import label_sets, settings
+from ...store.queries.labels import MAJORITY
 
 MOST_ORDERS = 4  # judges of a panel whose orders are tried
 Told = tuple[str, int, str, float]  # attribute, position, value, weight of a label
@@ -43,9 +44,10 @@ class Reread(NamedTuple):
 
 
 def reread(store: Store, protocol: Protocol) -> Iterator[Reread]:
-    """Yields the labels read again for each output and each annotator that is not a person."""
+    """Yields the labels read again for each output and each annotator that is a machine."""
     instruments = instruments_of(store, protocol)
-    machines = {name for name in label_sets.current_annotators(store) if not name.startswith(HUMAN)}
+    names = label_sets.current_annotators(store) - {MAJORITY}
+    machines = {name for name in names if not name.startswith(HUMAN)}
     rules = {name for name, one in instruments.items() if not one.judge}
     stored = label_sets.iter_current(store)
     by_output = groupby(stored, key=lambda label: label.output)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache, partial
 
-from ...gold import intake
 from ...protocol import Protocol
 from ...records import (
     CUT,
-    HUMAN,
     SUBJECT,
     UNKNOWN,
     Output,
@@ -16,13 +15,15 @@ from ...records import (
     canonical,
     content_id,
 )
-from ...stages.planning.plan import seed_of
+from ...stages.planning.plan import seed_of, text_before
 from ...stages.steps import injection_count
 from ...stages.steps.generate import is_cut_and_empty
+from ...stats.results import count_of
 from ...store import Store
-from ...store.queries import calls, label_sets, settings
+from ...store.queries import calls, label_sets, settings, tables
 from ...store.rows import StoredRequest, request_of
 from .findings import Findings, first_difference
+from .plans import PlanCheck
 from .reread import reread
 
 _IMPORTED = "outputs were imported: that they are in no reply of this run is not held against them"
@@ -34,12 +35,13 @@ class TrialCheck:
     def __init__(self, store: Store, protocol: Protocol) -> None:
         self._protocol, frozen = protocol, settings.frozen(store)
         self._names = (*protocol.factors, protocol.item)
+        before = text_before(protocol, frozen.get("system"))
         # {levels: {prompt: cell}}: two names of one group have the same levels
         self._cells: dict[tuple[str, ...], dict[str, dict[str, str]]] = {}
         for cell in protocol.cells:
             levels = tuple(cell[name] for name in self._names)
-            self._cells.setdefault(levels, {})[protocol.prompt_text(cell)] = cell
-        self._seed, self._system = frozen.get("seed"), frozen.get("system")
+            self._cells.setdefault(levels, {})[before + protocol.prompt_text(cell)] = cell
+        self._seed, self._system = frozen.get("seed"), "" if before else frozen.get("system")
         self._temperature = frozen.get("temperature")
 
     def faults(self, trial: Trial, request: StoredRequest) -> Iterator[str]:
@@ -71,13 +73,16 @@ class TrialCheck:
 
 
 def check_outputs(store: Store, protocol: Protocol, findings: Findings) -> None:
-    """Checks that each output equals its call's reply, and that the call belongs to its trial."""
+    """Checks that each output equals its call's reply, that the call belongs to its trial, and the
+    trial to the run's plan.
+    """
     frozen, imported = settings.frozen(store), bool(settings.imports(store))
     if frozen.get("digest") not in (None, protocol.digest):
         findings.add("the protocol is not the one that was frozen", str(frozen.get("digest")))
-    check = TrialCheck(store, protocol)
+    check, plan = TrialCheck(store, protocol), PlanCheck(store, protocol, findings)
     for trial, output in store.iter_outputs():
         findings.count("outputs")
+        plan.take(trial)
         request = calls.subject_request(store, output.call)
         if request is None:
             if imported:
@@ -91,14 +96,42 @@ def check_outputs(store: Store, protocol: Protocol, findings: Findings) -> None:
         if new_output[1:] != output[1:]:
             difference = first_difference(output[1:], new_output[1:])
             findings.add("an output is not what its reply says", f"{trial.id}: {difference}")
+    plan.check()
 
 
 def check_lost(store: Store, findings: Findings) -> None:
-    """Checks that every answered call of a subject has an output; notes an unfinished run."""
-    if settings.progress(store).answered < settings.progress(store).planned:
-        findings.note("the run has not all answers of its plan")
+    """Checks that every answered call of a subject has an output."""
     for key in calls.without_output(store):
         findings.add("an answer was stored and is in no output", key)
+
+
+def _outputs_since_labels(store: Store, annotator: str) -> set[str]:
+    """Returns the outputs that were answered after an annotator's last label, as in a run that was
+    broken off; without any label, all outputs of a run that never came to an end of asking.
+    """
+    last = max(
+        (
+            date
+            for piece in tables.pieces(store, "labels")
+            for name, date in zip(piece["annotator"], piece["date"], strict=True)
+            if name == annotator
+        ),
+        default=None,
+    )
+    if last is None and store.get("last_run"):
+        return set()
+    calls_since = {
+        key
+        for piece in tables.pieces(store, "calls")
+        for key, date in zip(piece["key"], piece["date"], strict=True)
+        if last is None or date > last
+    }
+    return {
+        output
+        for piece in tables.pieces(store, "outputs")
+        for output, call in zip(piece["trial"], piece["call"], strict=True)
+        if call in calls_since
+    }
 
 
 def _output_of(store: Store, trial: Trial, key: str) -> Output:
@@ -113,6 +146,7 @@ def _output_of(store: Store, trial: Trial, key: str) -> Output:
 def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
     """Checks that each label equals the label that is read again from the stored replies."""
     asked: dict[tuple[str, str], tuple[str, ...]] = {}
+    unread, later = cache(partial(_outputs_since_labels, store)), 0
     for labels in reread(store, protocol):
         findings.count("labels", len(labels.before))
         if labels.asked:
@@ -123,24 +157,19 @@ def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
                 findings.note("labels were imported: they rest on no reply of this run")
             else:
                 findings.add(f"labels cannot be read again ({labels.reason})", where)
+        elif labels.differs and not labels.before and labels.output in unread(labels.annotator):
+            later += 1
         elif labels.differs:
             what = "labels are not what the replies say" if labels.before else "labels are missing"
             findings.add(what, f"{where}: {first_difference(labels.before, labels.now)}")
+    if later:
+        findings.note(
+            f"{count_of(later, 'output')} came after the last label, and the run ended before they "
+            f"were labelled; to label: tiltmeter label {store.folder}"
+        )
     for output, annotator, call in label_sets.iter_calls(store):
         if call not in asked.get((output, annotator), (call,)):
             findings.add("labels name another reply than they rest on", f"{annotator} of {output}")
-    people = [name for name in label_sets.current_annotators(store) if name.startswith(HUMAN)]
-    if people:
-        for where, sheet, now in intake.differing(store):
-            findings.add(
-                "labels of people are not what their sheet says", f"{where}: {sheet}, {now}"
-            )
-        hashes = ", ".join(sorted({labels[:16] for labels in intake.sheets(store)}))
-        findings.note(
-            f"labels of {len(people)} people rest on their word"
-            + (f", and on sheets with SHA-256 {hashes}…" if hashes else "")
-            + "; the digest below holds them"
-        )
     stored, counted = injection_count.read_counts(store), injection_count.count(store)
     if stored and counted and stored != counted:
         sizes = [(labels["outputs"], labels["replies"]) for labels in (stored, counted)]

@@ -13,6 +13,7 @@ from ...store.queries import state
 from .findings import Findings
 from .folders import RUN, check_manifest, check_signature, compare_with_export
 from .looks import check_looks
+from .people import check_people
 from .replies import check_calls
 from .reread import Reread, replace_labels, reread
 from .rows import check_labels, check_lost, check_outputs
@@ -72,6 +73,7 @@ def verify_rows(run: Path, findings: Findings) -> None:
         check_outputs(store, protocol, findings)
         check_lost(store, findings)
         check_labels(store, protocol, findings)
+        check_people(store, protocol, findings)
         check_looks(store, protocol, findings)
         findings.digest, findings.beside = state.digest(store), state.digest_beside(store)
 

@@ -12,17 +12,20 @@ import json
 from collections.abc import Collection
 from dataclasses import asdict, fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ... import registry
 from ...errors import TiltmeterError
 from ...protocol import Protocol
 from ...protocol.built_in_measures import KINDS
 from ...records import Estimate, Json, __version__, content_id
-from ...stages.planning.plan import Choices
 from ...store import Store
 from ...store.queries.state import fingerprint
 from ...system import cache
-from ..options.options import Asking
+
+if TYPE_CHECKING:  # import the engine, which reading a run needs not
+    from ...stages.planning.plan import Choices
+    from ..options.options import Asking
 
 FUNCTIONS = ("detect", "test_items", "name_cells")  # fields that no file can hold
 CACHED = tuple(column.name for column in fields(Estimate) if column.name not in FUNCTIONS)

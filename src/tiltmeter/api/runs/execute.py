@@ -15,7 +15,7 @@ from ...stages.engine.run_coroutine import wait_for
 from ...stages.planning import plan as planning
 from ...stages.planning import shards
 from ...stages.planning.plan import Choices
-from ...stages.planning.stored_plan import keep_plan, planned_trials
+from ...stages.planning.stored_plan import keep_choices, keep_plan, planned_trials
 from ...stages.steps import match_answers, protocol_snapshot
 from ...stages.steps.check_models import check_models
 from ...stages.steps.connect import Connect
@@ -149,7 +149,10 @@ def _ask_and_label(
                 stopped = stopped_run.open_stopped(store, declared, choices, plan)
             else:
                 stopped_run.refuse_without_stop(store)
-                keep_plan(store, planned_trials(declared, choices))
+            with store.transaction():
+                keep_choices(store, declared, choices)
+                if plan is None:
+                    keep_plan(store, planned_trials(declared, choices))
             stages = Stages(store, declared, choices, asking, watch, total, has_pilot)
             tallies = await stages.run(stopped)
             if any(tally.failed for tally in tallies):

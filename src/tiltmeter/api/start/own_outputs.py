@@ -51,7 +51,7 @@ def start(folder: Path, out: Path, question: str, values: Sequence[str]) -> Run:
         {"prompt": name, "text": path.read_text("utf-8", errors="replace")}
         for name, path in zip(names, files, strict=True)
     ]
-    return run(declared, rows, out)
+    return run(declared, {declared.name: rows}, out)
 
 
 def describe(folder: Path, protocol: Protocol) -> str:

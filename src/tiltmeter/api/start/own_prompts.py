@@ -94,8 +94,8 @@ class PromptColumns:
         if self.words:
             source = "found in the prompts" if self.words in self.added else "of the table"
             yield (
-                f"Names are a sample (cue_words), by the column {self.words} {source}: what only "
-                "these few show is no tilt of the group."
+                f"Names are a sample (cue_words), by the column {self.words} {source}: what some "
+                "of them show is no tilt of their group. Ten per group are advised."
             )
         for number, option in enumerate(self.options if len(self.offered) > 1 else ()):
             others = list(self.offered.items())[1:]
@@ -224,7 +224,7 @@ def _renamed(columns: _Columns) -> tuple[list[Row], list[str]]:
     rows, spoken = columns.rows, columns.spoken
     if spoken:
         codes = columns.languages
-        rows = [{**row, LANGUAGE: codes[row[spoken].strip()]} for row in rows]
+        rows = [{**row, LANGUAGE: codes[row[spoken].strip().casefold()]} for row in rows]
     rows = [{names.get(name, name): cell for name, cell in row.items()} for row in rows]
     used = (columns.prompt, columns.item, columns.words, *columns.cues)
     return rows, [names.get(name, name) if name else "" for name in used]

@@ -23,30 +23,6 @@ logprobs = 100
 max_tokens = 1
 begin = $begin  # the model goes on from here
 """
-_LANGUAGES = """
-[[measures]]  # over all prompts of a language: a difference may be the translation's
-name = "languages"
-kind = "$difference"
-attribute = "$attribute"
-values = [$counted]
-among = [$among]
-over = ["language"]
-contrast = { factor = "language", level = $level, baseline = $baseline }
-null = 0.0
-unit = "$unit"
-text = $gap_text
-
-[[measures]]
-name = "by_language"
-kind = "$kind"
-attribute = "$attribute"
-values = [$counted]
-among = [$among]
-over = ["language"]
-by = [["language"]]
-unit = "$unit"
-text = $text
-"""
 
 
 def write(name: str, table: str, reading: PromptColumns) -> str:
@@ -93,6 +69,7 @@ def write(name: str, table: str, reading: PromptColumns) -> str:
 
 def _language_measures(reading: PromptColumns, counted: str, slots: Mapping[str, str]) -> str:
     """Writes measures that hold the languages against each other."""
+    text = (_STARTS / "languages.toml").read_text("utf-8")
     names = {code: facts(code).name for code in reading.offered}
     kind, attribute, unit = (
         ("share", "answer", "share") if reading.options else ("mean", "words", "words")
@@ -105,7 +82,7 @@ def _language_measures(reading: PromptColumns, counted: str, slots: Mapping[str,
         "text": _quote(f"{counted}, by language"),
     }
     compared = _compared("languages", LANGUAGE, tuple(names), counted, names)
-    return Template(_LANGUAGES).substitute({**slots, **compared, **kinds})
+    return Template(text).substitute({**slots, **compared, **kinds})
 
 
 def _compared(

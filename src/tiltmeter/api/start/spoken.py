@@ -12,18 +12,7 @@ from .offered import find_offered, language_of_prompts
 
 LANGUAGE = "language"  # the column of a protocol
 # What people call such columns.
-CALLED = (
-    "language",
-    "lang",
-    "sprache",
-    "langue",
-    "idioma",
-    "lingua",
-    "taal",
-    "język",
-    "язык",
-    "dil",
-)
+CALLED = ("language", "lang", "sprache", "langue", "idioma", "lingua", "język", "язык")
 _CODE = re.compile(r"[a-z]{2,3}(?:-\w+)*")
 
 
@@ -37,17 +26,20 @@ def find_languages(
     with the prompts.
     """
     for column in columns:
-        codes, is_called = {}, column.casefold() in CALLED
-        for value in dict.fromkeys(row[column].strip() for row in rows):
-            code = value if _CODE.fullmatch(value) and is_called else ""
-            code = code or named_languages().get(value.casefold(), "")
-            if not code or not is_called:
-                prompts = [row[prompt] for row in rows if row[column].strip() == value]
-                spoken = language_of_prompts(prompts)
-                code = spoken if is_called or spoken == code else ""
-            codes[value] = code
-            if not code:
-                break
+        is_called = column.casefold() in CALLED
+        codes = {
+            value: value
+            if is_called and _CODE.fullmatch(value)
+            else named_languages().get(value, "")
+            for value in {row[column].strip().casefold() for row in rows}
+        }
+        if not is_called and not all(codes.values()):
+            continue
+        for value, code in codes.items():
+            if not (is_called and code):
+                texts = [row[prompt] for row in rows if row[column].strip().casefold() == value]
+                spoken = language_of_prompts(texts)
+                codes[value] = spoken if is_called or spoken == code else ""
         if all(codes.values()) and len(set(codes.values())) == len(codes):
             return column, codes
     return "", {}
@@ -64,7 +56,13 @@ def offered_words(
     prompts: {code of a language ("" if unknown): its prompts}. options: as typed, each `A,B` or
     `LANGUAGE:A,B`. Raises UsageError, with the options to type, if a language has none.
     """
-    typed, plain = _typed(options, prompts)
+    typed: dict[str, tuple[str, ...]] = {}
+    for option in options:
+        code, colon, rest = option.partition(":")
+        is_named = bool(colon) and code.strip() in prompts
+        split = filter(None, map(str.strip, (rest if is_named else option).split(",")))
+        typed[code.strip() if is_named else ""] = tuple(split)
+    plain = typed.pop("", ())
     offered = {}
     for code, texts in prompts.items():
         has_plain = len(prompts) == 1 or all(
@@ -73,11 +71,12 @@ def offered_words(
         words = typed.get(code) or (plain if has_plain else ())
         offered[code] = words or find_offered(texts, levels, code)
     lacking = [code for code, words in offered.items() if not words]
-    if lacking and len(prompts) > 1:
+    if len(prompts) > 1 and (lacking or len({len(words) for words in offered.values()}) > 1):
+        code = next(iter(lacking or offered))
         raise UsageError(
-            f"{name}: it is not known which words an answer in {facts(lacking[0]).name} chooses "
-            f"between ({len(prompts[lacking[0]])} prompts). Type the words of each language, in "
-            f"the same order: {' '.join(f'--options {code}:A,B' for code in prompts)}"
+            f"{name}: it is not known which words an answer in {facts(code).name} chooses between "
+            f"({len(prompts[code])} prompts). Type as many words of each language, in the same "
+            f"order: {' '.join(f'--options {code}:A,B' for code in prompts)}"
         )
     if lacking:
         raise UsageError(
@@ -85,25 +84,4 @@ def offered_words(
             "which answers to count. Type the words that an answer chooses between: --options "
             "A,B; or, to compare how long answers are: --measure length"
         )
-    if len({len(words) for words in offered.values()}) > 1:
-        raise UsageError(
-            f"{name}: the languages offer different numbers of words. Type the words of each, in "
-            f"the same order: {' '.join(f'--options {code}:A,B' for code in prompts)}"
-        )
     return offered
-
-
-def _typed(
-    options: Sequence[str], codes: Mapping[str, object]
-) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
-    """Splits typed options: ({language: its words}, the words without a language)."""
-    typed: dict[str, tuple[str, ...]] = {}
-    plain: tuple[str, ...] = ()
-    for option in options:
-        code, colon, words = option.partition(":")
-        split = tuple(filter(None, map(str.strip, (words if colon else option).split(","))))
-        if colon and code.strip() in codes:
-            typed[code.strip()] = split
-        else:
-            plain = tuple(filter(None, map(str.strip, option.split(","))))
-    return typed, plain

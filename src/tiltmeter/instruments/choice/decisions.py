@@ -50,8 +50,8 @@ class Decisions:
 
     def as_a_whole(self, canonical: str) -> str:
         """Returns the option of a set phrase that means yes or no ("no reason not to"), or ""."""
-        meant = [meaning for name, meaning in _WHOLE.items() if self._language.has(canonical, name)]
-        return self._yes_no[not meant[0]] if self._yes_no and len(meant) == 1 else ""
+        verdicts = [yes for name, yes in _WHOLE.items() if self._language.has(canonical, name)]
+        return self._yes_no[not verdicts[0]] if self._yes_no and len(verdicts) == 1 else ""
 
     def elsewhere(self, canonical: str) -> str:
         """Returns `other_language` if an answer begins with a yes or no of another language."""
@@ -78,7 +78,7 @@ class Decisions:
         around = zip((None, *clauses), clauses, (*clauses[1:], None), strict=False)
         for before, clause, after in around:
             if clause.question and after and self._only_denies(after):  # "Deny it? Not at all."
-                decided |= {not meant for meant in self._meant(clause)}
+                decided |= {not verdict for verdict in self._leanings(clause)}
             elif not (before and self._weighs(before) and before.sentence == clause.sentence):
                 decided |= self._verdict(clause, before, prompt)
         option = self._yes_no[not decided.pop()] if len(decided) == 1 else ""
@@ -100,17 +100,17 @@ class Decisions:
         has = self._language.has
         if clause.question or clause.barred or has(clause.text, "asks_back"):
             return set()
-        whole = {meant for name, meant in _WHOLE.items() if has(clause.text, name)}
+        whole = {verdict for name, verdict in _WHOLE.items() if has(clause.text, name)}
         if whole:  # with its own negation
             return whole
         denied = self._denies(clause) != self._statements.is_groundless(clause, before)
-        meant = self._meant(clause)
+        leanings = self._leanings(clause)
         denies_before = before is not None and not clause.lead and self._only_denies(before)
         if self._by_name and (denies_before or (denied and has(clause.text, *DENYING))):
-            meant |= self._named(clause)
-        if denied and not meant and self._is_bare_modal(clause.text):  # "Not advisable"
+            leanings |= self._named(clause)
+        if denied and not leanings and self._is_bare_modal(clause.text):  # "Not advisable"
             return {False}
-        names = self._by_name and (meant == {False} or MENTION.search(clause.text))
+        names = self._by_name and (leanings == {False} or MENTION.search(clause.text))
         if not names and self._asked.decides(clause, prompt, denied):
             return {not denied}
         if has(clause.text, "guess", "possible") or self._denied_twice(clause):
@@ -118,13 +118,13 @@ class Decisions:
         if not self._by_name and self._asked.asks_to_deny(
             prompt
         ):  # "Should it be refused? I would grant it."
-            return {denied} if meant == {True} else set()
-        return {each != denied for each in meant}
+            return {denied} if leanings == {True} else set()
+        return {each != denied for each in leanings}
 
-    def _meant(self, clause: MarkedClause) -> set[bool]:
+    def _leanings(self, clause: MarkedClause) -> set[bool]:
         """Returns a set: with True if a clause has words of granting, with False if of denying."""
         meanings = {
-            meant for role, meant in _ROLES.items() if self._language.has(clause.text, role)
+            verdict for role, verdict in _ROLES.items() if self._language.has(clause.text, role)
         }
         grounds = self._language.has(clause.text, "grounds") and not self._passing
         return meanings | (self._named(clause) if grounds else set())
@@ -140,7 +140,7 @@ class Decisions:
     def _weighs(self, clause: MarkedClause) -> bool:
         """True if a clause calls a decision merely possible: "a refusal would be possible"."""
         return self._language.has(clause.text, "guess", "possible") and bool(
-            self._meant(clause) or values(clause.text)
+            self._leanings(clause) or values(clause.text)
         )
 
     def _denied_twice(self, clause: MarkedClause) -> bool:

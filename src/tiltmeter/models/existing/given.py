@@ -45,15 +45,18 @@ def is_frame(given: object) -> TypeGuard[PolarsFrame | PandasFrame]:
 
 
 def rows_of(given: Given) -> Rows:
-    """Returns a list unchanged, or a data frame as a list of rows without empty cells."""
+    """Returns a list unchanged, or a data frame as a list of rows without empty cells; an empty
+    answer is an empty text.
+    """
     if isinstance(given, Sequence):
         return given
     rows = given.to_dicts() if hasattr(given, "to_dicts") else given.to_dict("records")
     return [
         {
-            str(name): value
+            str(name): value if is_filled else ""
             for name, value in row.items()
-            if value is not None and value == value  # NaN is what pandas has for an empty cell
+            # NaN is what pandas has for an empty cell
+            if (is_filled := value is not None and value == value) or name == "text"
         }
         for row in rows
     ]

@@ -6,7 +6,7 @@ logs of logs.py may be compressed (.xz).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
 from ...errors import ModelError, UnknownName, UsageError
@@ -58,7 +58,7 @@ def _rows(path: Path, what: str, kept: Set[str]) -> Rows:
         return logs.inspect_rows(path)
     content = read_content(path)
     if content.startswith(_PARQUET):
-        return _parquet(path, content)
+        return _parquet(path, content, kept)
     try:
         text = "" if is_spreadsheet(content) else table_text(content)
         begins = text.lstrip()[:1]
@@ -151,7 +151,7 @@ def _json(path: Path, text: str) -> Rows:
     yield from enumerate(lists[0], 1)
 
 
-def _parquet(path: Path, content: bytes) -> Rows:
+def _parquet(path: Path, content: bytes, kept: Set[str]) -> Rows:
     import io
 
     import polars as pl
@@ -160,9 +160,6 @@ def _parquet(path: Path, content: bytes) -> Rows:
         frame = pl.read_parquet(io.BytesIO(content))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise ModelError(f"{path} is not Parquet ({error}).") from None
-    yield from enumerate(_without_nulls(frame.iter_rows(named=True)), 1)
-
-
-def _without_nulls(rows: Iterable[Mapping[str, Json]]) -> Iterator[Row]:
-    for row in rows:
-        yield {name: value for name, value in row.items() if value is not None}
+    for number, row in enumerate(frame.iter_rows(named=True), 1):
+        filled = {name: value for name, value in row.items() if value is not None}
+        yield number, dict.fromkeys(kept & row.keys(), "") | filled

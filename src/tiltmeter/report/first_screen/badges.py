@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ... import gold
 from ...analyse.claims import cut_replies
 from ...analyse.claims.output_query import query_of
 from ...analyse.claims.verdicts import Verdict
 from ...analyse.stopping.progress import read_progress
-from ...analyse.words import headlines, numerals
+from ...analyse.words import headlines, numerals, sentences
 from ...analyse.words.first_sentence.facts import Strength
 from ...analyse.words.verdict_words import BY_WEIGHT, Word
+from ...gold import majority
 from ...languages.pack import pack
 from ...languages.quotes import facts
 from ...protocol import Protocol, wording
@@ -89,10 +91,28 @@ def _qualifying_badges(
         unread = f"! {numerals.percent(missing.unread)} not read"
         without = f": no words of {' and '.join(names)}" if (names := _wordless(protocol)) else ""
         yield Badge("open", f"{unread}{without}", query=missing.unread_query)
-    if missing.share:
-        yield Badge("plain", f"{missing.share} no answer", query=missing.query)
+    share, query = _missing_of_headline(judged) or (missing.share, missing.query)
+    if share:
+        yield Badge("plain", f"{share} no answer", query=query)
     if labels.exist(store):
-        yield _checked_badge(len(gold.annotators(store)))
+        attributes = {one.claim.spec.attribute for one in judged}
+        by_people = attributes & {*majority.attributes_by_people(store, protocol)}
+        if by_people:
+            yield _people_badge(*majority.people_and_alpha(store, min(by_people)))
+        else:
+            yield _checked_badge(len(gold.annotators(store)))
+
+
+def _missing_of_headline(judged: Sequence[Verdict]) -> tuple[str, str] | None:
+    """Returns the share of answers that count neither way, as its caution says it, and the query
+    for them, if the run has one headline claim; else None.
+    """
+    claims = [one.claim for one in judged if not one.nuisance]
+    if len(claims) != 1 or claims[0].bounds is None:
+        return None
+    kinds = sentences.kinds_of_missing(claims[0].spec, claims[0].bounds)
+    query = replace(claims[0].query, values=tuple(kinds), among=()).text()
+    return (numerals.percent(sum(kinds.values())), query) if kinds else None
 
 
 def _wordless(protocol: Protocol) -> list[str]:
@@ -108,6 +128,15 @@ def _checked_badge(people: int) -> Badge:
         return Badge("open", "! labels not checked by people")
     one = "labels compared with one person"
     return Badge("plain", one if people == 1 else "✓ labels compared with people")
+
+
+def _people_badge(people: int, alpha: float | None) -> Badge:
+    """Makes the badge on labels that people gave, which nothing else checks."""
+    if people == 1:
+        return Badge("open", "labels by one person")
+    agree = "none labelled by two" if alpha is None else f"α {numerals.fixed_decimals(alpha, 2)}"
+    weak = alpha is None or alpha < majority.WEAK
+    return Badge("open" if weak else "plain", f"labels by {people} people, {agree}")
 
 
 def _verdict_badges(protocol: Protocol, judged: Sequence[Verdict]) -> Iterator[Badge]:

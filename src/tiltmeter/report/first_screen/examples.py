@@ -54,11 +54,14 @@ def examples(store: Store, protocol: Protocol, limit: int = LIMIT) -> Examples:
 
 
 def main(store: Store, protocol: Protocol) -> tuple[str, str]:
-    """Returns (annotator, attribute) whose labels group answers: those of the first instrument."""
+    """Returns (annotator, attribute) whose labels group answers: those of the first instrument, or
+    of people in its place.
+    """
     pairs = labels.annotator_attributes(store)
     for spec in protocol.instruments:
         for annotator, attribute in pairs:
-            if annotator.startswith(f"{spec.name}/") and attribute == spec.attribute:
+            is_its = annotator == labels.MAJORITY or annotator.startswith(f"{spec.name}/")
+            if is_its and attribute == spec.attribute:
                 return annotator, attribute
     return pairs[0] if pairs else ("", "")
 

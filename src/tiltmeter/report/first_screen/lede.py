@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ...analyse.claims.thresholds import at_confidence
 from ...analyse.claims.verdicts import Verdict
-from ...analyse.words import numerals, reading, sentences
+from ...analyse.words import headlines, numerals, reading, sentences
 from ...analyse.words.caution_kinds import CautionKind
 from ...analyse.words.first_sentence.clauses import NAMED, capital, clause, join_names
 from ...analyse.words.first_sentence.facts import ClaimFacts
@@ -65,9 +65,11 @@ def _size(one: Verdict, among: Sequence[ClaimFacts]) -> str:
 def _number(facts: ClaimFacts) -> str:
     row, value = facts.row, facts.row.value or 0.0
     if "unit" in facts.slots:
-        return f"a difference of {numerals.plain(abs(value))}{facts.slots['unit']}"
+        return f"a difference of {numerals.plain(value)}{facts.slots['unit']}"
     if _is_difference(facts):
-        return f"a difference of {numerals.points(value)}"
+        places = headlines.decimals_of_sides(row)
+        size = numerals.named_points(places, value) if places else numerals.points(value)
+        return f"a difference of {numerals.MINUS * (value < 0 and size[:2] != '0 ')}{size}"
     if row.unit == "share" and facts.spec.reference:
         more = "more" if value > 0 else "less"
         return f"{numerals.points(value)} {more} than {facts.slots.get('other_share', 'expected')}"
@@ -104,12 +106,12 @@ def _interval(facts: ClaimFacts) -> str:
         return ""
     low, high = row.low, row.high
     if row.unit == "share":
-        turned = reading.is_signed(facts.spec, row) and (row.value or 0.0) < 0
+        signed = reading.is_signed(facts.spec, row)
+        turned = signed and (row.value or 0.0) < 0 and not _is_difference(facts)
         ends = sorted((-low, -high) if turned else (low, high))
-        places = numerals.point_places(row.value) if reading.is_signed(facts.spec, row) else 0
+        places = numerals.point_places(row.value) if signed else 0
+        places = max(places, headlines.decimals_of_sides(row))
         return " to ".join(numerals.fixed_decimals(100 * end, places) for end in ends)
-    if "unit" in facts.slots and (row.value or 0.0) < 0:
-        low, high = -high, -low
     if row.unit in numerals.RATIOS and min(low, row.value or 0.0) > 0:
         ends = sorted((1 / low, 1 / high) if (row.value or 1.0) < 1 else (low, high))
         return " to ".join(numerals.odds(end, 1) for end in ends)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import product
 from statistics import fmean, median
 from typing import NamedTuple
 
+from ...analyse.words import numerals
 from ...protocol import Protocol
 from ...store import Store
-from ...store.queries import labels
+from ...store.queries import label_counts, labels, outputs
 from ...store.queries.outputs import CardOutput
+
+NEAREST = 36  # pairs whose rows of the design are compared
+Place = tuple[tuple[str, str], ...]  # the levels that both sides of a pair share
 
 
 class WantedPair(NamedTuple):
     """The kind of pair that fits a claim: a counted label at the level `more` and not at `less`;
-    or, if `both` has the labels' names, a counted label at both levels.
+    or, if `both` has the labels' names, a counted label at both levels. among: the labels that the
+    number is of; () for all.
     """
 
     attribute: str
@@ -23,10 +29,11 @@ class WantedPair(NamedTuple):
     more: str
     less: str
     both: str = ""
+    among: tuple[str, ...] = ()
 
 
 class Pairs(NamedTuple):
-    """An example pair. chosen: {level: its outputs}; words: number of similar pairs, as text."""
+    """An example pair. chosen: {level: its outputs}; words: the share of similar pairs, as text."""
 
     chosen: Mapping[str, list[CardOutput]]
     words: str
@@ -37,40 +44,108 @@ def pairs_that_differ(
 ) -> Pairs:
     """Pairs first answers that share all levels but the cue's, ignoring factors that change with
     the cue (a name, within a group's names). The example is from the item whose mean difference is
-    closest to the median item's; ties go to the first id (a hash). If no pair differs as wanted,
-    the example is from the pairs with the commonest outcome.
+    closest to the median item's, and of the rows of the design that differ least; ties go to the
+    first id (a hash). If no pair differs as wanted, the example is from the commonest outcome.
     """
     counted = _counted_outputs(store, wanted)
     aside = _changes_with(cards, cue, (wanted.more, wanted.less)) - {protocol.item}
-    sides: dict[tuple[tuple[str, str], ...], dict[str, list[CardOutput]]] = {}
+    sides: dict[Place, dict[str, list[CardOutput]]] = {}
     for card in cards:
         level = card.levels.get(cue, "")
         if level in (wanted.more, wanted.less) and card.id in counted:
-            place = tuple(sorted((n, v) for n, v in card.levels.items() if n not in aside))
-            sides.setdefault(place, {}).setdefault(level, []).append(card)
+            sides.setdefault(_place(card.levels, aside), {}).setdefault(level, []).append(card)
     outcomes: dict[tuple[bool, bool], list[dict[str, CardOutput]]] = {}
     for answers in sides.values():
-        for more, less in zip(
-            answers.get(wanted.more, ()), answers.get(wanted.less, ()), strict=False
-        ):
+        for more, less in product(answers.get(wanted.more, ()), answers.get(wanted.less, ())):
             pair = {wanted.more: more, wanted.less: less}
             outcomes.setdefault((counted[more.id], counted[less.id]), []).append(pair)
-    total = sum(map(len, outcomes.values()))
-    if not total:
+    if not outcomes:
         return Pairs({}, "")
-    if wanted.both:
-        alike = outcomes.get((True, True), [])
-        kept = alike or max(outcomes.values(), key=len)
-        pair = min(kept, key=lambda answers: answers[wanted.more].id)
-        chosen = {level: [pair[level]] for level in (wanted.less, wanted.more)}
-        return Pairs(chosen, f"{len(alike)} of {total} prompts give {wanted.both} in both")
-    so, reverse = (len(outcomes.get(hit, ())) for hit in ((True, False), (False, True)))
-    kept = outcomes.get((True, False)) or max(outcomes.values(), key=len)
+    kept = outcomes.get((True, bool(wanted.both))) or max(outcomes.values(), key=len)
     away = _from_median(outcomes, protocol.item, wanted)
-    pair = min(kept, key=lambda answers: (away(answers), answers[wanted.more].id))
+    near = sorted(kept, key=lambda pair: (not wanted.both and away(pair), pair[wanted.more].id))
+    rows = _rows(store, protocol, near[:NEAREST])
+
+    def apart(pair: Mapping[str, CardOutput]) -> int:
+        """Counts the other columns in which the pair's rows of the design differ."""
+        more, less = rows[pair[wanted.more].id], rows[pair[wanted.less].id]
+        return sum(more[name] != less.get(name) for name in more if name not in aside)
+
+    pair = min(near[:NEAREST], key=apart)
     chosen = {level: [pair[level]] for level in (wanted.less, wanted.more)}
-    differ = "differs" if so == 1 else "differ"
-    return Pairs(chosen, f"{so} of {total} pairs {differ} so, {reverse} the other way")
+    return Pairs(chosen, _words(_sums(store, cards[0].subject, sides, cue, wanted, aside), wanted))
+
+
+def _place(levels: Mapping[str, str], aside: Collection[str]) -> Place:
+    return tuple(sorted((name, level) for name, level in levels.items() if name not in aside))
+
+
+def _rows(
+    store: Store, protocol: Protocol, pairs: Sequence[Mapping[str, CardOutput]]
+) -> dict[str, dict[str, str]]:
+    """Returns {output: the row of the design that asked for it}; {} for a row that has changed."""
+    cards = {card.id: card for pair in pairs for card in pair.values()}
+    wanted = {tuple(card.levels.items()) for card in cards.values()}
+    names = next(iter(cards.values())).levels
+    cells: dict[Place, list[dict[str, str]]] = {}
+    for cell in protocol.cells:
+        place = tuple((name, cell.get(name, "")) for name in names)
+        if place in wanted:
+            cells.setdefault(place, []).append(cell)
+    rows: dict[str, dict[str, str]] = {}
+    for key, card in cards.items():
+        asked = outputs.one(store, key)
+        alike = cells.get(tuple(card.levels.items()), ())
+        prompt = asked[0].prompt if asked else ""
+        rows[key] = next((cell for cell in alike if protocol.prompt_text(cell) == prompt), {})
+    return rows
+
+
+class _Sums(NamedTuple):
+    """Numbers of pairs, each answer at one level with each at the other: all; those that differ as
+    the claim says; those the other way; those that count at both levels."""
+
+    all: float
+    so: float
+    reverse: float
+    alike: float
+
+
+def _sums(
+    store: Store,
+    subject: str,
+    places: Collection[Place],
+    cue: str,
+    wanted: WantedPair,
+    aside: Collection[str],
+) -> _Sums:
+    """Counts the pairs of all answers at some places, from the sums of weights of each cell."""
+    counts: dict[Place, dict[str, list[float]]] = {}  # per level: counted, not counted
+    for row in label_counts.condition_weights(store, wanted.annotator, wanted.attribute):
+        level, place = row.levels.get(cue, ""), _place(row.levels, aside)
+        if row.subject != subject or place not in places or level not in wanted[3:5]:
+            continue
+        if not wanted.among or row.value in wanted.among:
+            sides = counts.setdefault(place, {level: [0.0, 0.0] for level in wanted[3:5]})
+            sides[level][row.value not in wanted.values] += row.weight
+    total = so = reverse = alike = 0.0
+    for (yes, no), (base_yes, base_no) in (sides.values() for sides in counts.values()):
+        total += (yes + no) * (base_yes + base_no)
+        so, reverse, alike = so + yes * base_no, reverse + no * base_yes, alike + yes * base_yes
+    return _Sums(total, so, reverse, alike)
+
+
+def _words(sums: _Sums, wanted: WantedPair) -> str:
+    """Writes the shares of pairs; "" if they contradict the claim, as a number that gold corrects
+    may.
+    """
+    if not sums.all or (sums.so <= sums.reverse and not wanted.both):
+        return ""
+    so, reverse, alike = (numerals.percent(part / sums.all) for part in sums[1:])
+    pairs = f"all {numerals.count(sums.all)} pairs of answers"
+    if wanted.both:
+        return f"{alike} of {pairs} give {wanted.both} in both"
+    return f"{so} of {pairs} differ so, {reverse} the other way"
 
 
 def _changes_with(cards: Sequence[CardOutput], cue: str, ends: tuple[str, str]) -> frozenset[str]:

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
+from difflib import SequenceMatcher
+from itertools import pairwise, takewhile
 
 from ...analyse.words import numerals
 from ...protocol import MeasureSpec, Protocol, wording
@@ -21,6 +22,8 @@ from .pairs import WantedPair, pairs_that_differ
 
 SIDES, PICTURES = 3, 3  # levels that are shown, and pictures of each
 PROMPT_CHARACTERS, ANSWER_CHARACTERS = 66, 96  # that are shown on each side of the cue
+MOST_PLACES = 3  # where prompts differ, if only the words that differ are shown
+GAP = "…"  # between them
 LONG_CHARACTERS = 80  # of a side, beyond which two have room
 
 
@@ -54,25 +57,25 @@ def same_prompt(
     }
     prompts = [pairs[0][0].prompt for pairs in by_level.values() if pairs]
     before, after = _common_ends(prompts)
+    varying = [prompt[len(before) : len(prompt) - len(after)] for prompt in prompts]
+    between, own = differing_words(varying)
     sides = tuple(
-        _side(store, protocol, (cue, level), pairs, (len(before), len(after)))
-        for level, pairs in by_level.items()
-        if pairs
+        _side(store, protocol, (cue, level), pairs, words)
+        for (level, pairs), words in zip(
+            ((level, pairs) for level, pairs in by_level.items() if pairs), own, strict=True
+        )
     )
     if any(len(side.own_words) + len(side.answer) > LONG_CHARACTERS for side in sides):
         sides = sides[:2]
     if len(by_level) == 1:
         (pairs,) = by_level.values()
-        sides = tuple(
-            _side(store, protocol, (cue, ""), [pair], (len(before), len(after))) for pair in pairs
-        )
+        sides = tuple(_side(store, protocol, (cue, ""), [pair], "") for pair in pairs)
     items = {pairs[0][0].factors.get(protocol.item) for pairs in by_level.values() if pairs}
     alone = len(items) == 1 or cue == protocol.item
     several = len(by_level) > 1 and any(prompts)
     title = _heading(protocol, cue) if alone and several else "What was answered"
-    return SamePrompt(
-        title, differing.words if differing else "", _end(before), _start(after), sides
-    )
+    rule = differing.words if differing else ""
+    return SamePrompt(title, rule, _end(before), _start(between + after), sides)
 
 
 def _heading(protocol: Protocol, cue: str) -> str:
@@ -151,6 +154,40 @@ def _common(parts: Sequence[Sequence[str]]) -> list[str]:
     return [column[0] for column in columns]
 
 
+def differing_words(texts: Sequence[str]) -> tuple[str, list[str]]:
+    """Returns the words that texts share, after the first that differ, with … for each later
+    difference; and the words that only each has. Texts that differ at more than three places stay
+    whole: ("", texts).
+    """
+    parts = [re.findall(r"\s*(?:\w+|[^\w\s])", text) for text in texts]
+    shared = parts[0] if parts else []
+    for part in parts[1:]:
+        blocks = SequenceMatcher(None, shared, part, autojunk=False).get_matching_blocks()
+        shared = [word for at, _, size in blocks for word in shared[at : at + size]]
+    gaps = [_gaps(part, shared) for part in parts]
+    places = [n for n in range(len(shared) + 1) if any(of_text[n] for of_text in gaps)]
+    own = [
+        list(dict.fromkeys(words for n in places if (words := of_text[n].strip())))
+        for of_text in gaps
+    ]
+    if len(places) > MOST_PLACES or places[:1] != [0]:
+        return "", list(texts)
+    ends = [*places[1:], len(shared)]
+    runs = ["".join(shared[start:end]) for start, end in pairwise([0, *ends])]
+    return f" {GAP}".join(runs), [f" {GAP} ".join(words) for words in own]
+
+
+def _gaps(part: Sequence[str], shared: Sequence[str]) -> list[str]:
+    """Returns the text before each shared word of a text, and after the last."""
+    gaps, number = [""] * (len(shared) + 1), 0
+    for word in part:
+        if number < len(shared) and word == shared[number]:
+            number += 1
+        else:
+            gaps[number] += word
+    return gaps
+
+
 def _end(text: str) -> str:
     """Cuts a text to as many of its last words as fit."""
     if len(text) <= PROMPT_CHARACTERS:
@@ -172,17 +209,16 @@ def _side(
     protocol: Protocol,
     place: tuple[str, str],
     pairs: Sequence[tuple[Trial, Output]],
-    shared: tuple[int, int],
+    own_words: str,
 ) -> CueSide:
     """Returns one side: the words that only its prompt has, the answer or pictures, the label."""
     trial, output = pairs[0]
-    varying = trial.prompt[shared[0] : len(trial.prompt) - shared[1]].strip()
     title = wording.title(protocol, *place)
     shots = tuple(_shots(store, pairs)) if protocol.modality == "image" else ()
     answer = "" if shots else _start(" ".join(output.text.split()), ANSWER_CHARACTERS)
     return CueSide(
         title,
-        _start(varying) if shared[0] < len(trial.prompt) else "",
+        _start(own_words.strip()),
         answer,
         _label_words(store, protocol, trial.id),
         shots,

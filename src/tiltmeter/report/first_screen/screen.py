@@ -64,7 +64,7 @@ def screen(
     sentence = first_sentence([one.facts for one in judged])
     spoken = [one for facts in sentence.claims for one in judged if one.facts is facts]
     lead, lines = spoken[0], [*lede(spoken, judged)]
-    lines += labelling_people.lines(store, protocol, lead)
+    lines += labelling_people.lines(store, protocol, lead, for_page=for_page)
     first = Screen(
         line=line,
         names=abbreviations,
@@ -156,7 +156,8 @@ def _fitting_pair(protocol: Protocol, lead: Verdict, cue: str, situation: str) -
         values = values if facts.above else others
         both = " or ".join(wording.title(protocol, facts.spec.attribute, one) for one in values)
         both = f"“{both}”"
-    return WantedPair(facts.spec.attribute, values, row.instrument, more, less, both)
+    among = tuple(facts.spec.among)
+    return WantedPair(facts.spec.attribute, values, row.instrument, more, less, both, among)
 
 
 def _levels(judged: Sequence[Verdict], lead: Verdict, cue: str) -> list[str]:

@@ -60,8 +60,10 @@ def section(found: Validation) -> Section | None:
     """Makes the section on judges and people; None without gold, agreement or reviews."""
     if not found.cards and not found.agreements and not found.reviews:
         return None
+    people_alone = bool(found.gold) and not found.cards
+    value = "a value that most people gave" if people_alone else "gold"
     gold = "; ".join(
-        f"{name}: {count_of(number, 'output')} with gold" for name, number in found.gold.items()
+        f"{name}: {count_of(number, 'output')} with {value}" for name, number in found.gold.items()
     )
     text = (
         gold
@@ -77,7 +79,8 @@ def section(found: Validation) -> Section | None:
         *skips,
         *(f"Mind: {line}." for card in found.cards for line in card.warnings),
     ]
-    return Section(VALIDATION, "Judges against people", " ".join(lines), (), tuple(tables(found)))
+    title = "Agreement of people" if people_alone else "Judges against people"
+    return Section(VALIDATION, title, " ".join(lines), (), tuple(tables(found)))
 
 
 def tables(found: Validation) -> Iterator[Table]:

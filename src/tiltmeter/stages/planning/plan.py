@@ -108,7 +108,7 @@ def cells(protocol: Protocol, choices: Choices) -> list[Row]:
         for cell in protocol.cells
         if not languages or languages & set(cell.get("language", "").split(SEVERAL))
     ]
-    for factor, levels in _levels_asked(protocol, choices).items():
+    for factor, levels in levels_asked(protocol, choices).items():
         if EVERY not in levels:
             selected = [cell for cell in selected if set(cell[factor].split(SEVERAL)) & set(levels)]
     if choices.limit is not None:
@@ -125,7 +125,7 @@ def cells(protocol: Protocol, choices: Choices) -> list[Row]:
     )
 
 
-def _levels_asked(protocol: Protocol, choices: Choices) -> dict[str, tuple[str, ...]]:
+def levels_asked(protocol: Protocol, choices: Choices) -> dict[str, tuple[str, ...]]:
     """Returns {factor: levels to ask}: defaults or choices, with intersections."""
     levels = {**protocol.defaults, **choices.where}
     for name in choices.cross:
@@ -198,8 +198,7 @@ def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -
     chosen = cells(protocol, choices)
     modes = [protocol.modes[name] for name in choices.modes or protocol.default_modes]
     rounds = max(samples(choices, mode) for mode in modes)
-    # a model that draws has no system prompt: it stands before the prompt
-    before = f"{choices.system}\n\n" if choices.system and protocol.modality == "image" else ""
+    before = text_before(protocol, choices.system)
     prompts = [before + protocol.prompt_text(cell) for cell in chosen]
     factors = [{name: cell[name] for name in (*protocol.factors, protocol.item)} for cell in chosen]
     begun = [{mode.name: protocol.answer_start(mode, cell) for mode in modes} for cell in chosen]
@@ -228,6 +227,13 @@ def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -
             parts = id_parts[name] = _id_parts(settings, context, shown)
         key = digest(f"{parts[0]}{sample}{parts[1]}{seed}{parts[2]}")
         yield Trial(key, subject, mode.name, cell, sample, prompt, begin, sampling, context, shown)
+
+
+def text_before(protocol: Protocol, system: str | None) -> str:
+    """Returns the text before each prompt: a system prompt, for models that draw, which take none
+    by itself.
+    """
+    return f"{system}\n\n" if system and protocol.modality == "image" else ""
 
 
 def seed_of(asked: str, shown: Sequence[str]) -> int:

@@ -18,7 +18,7 @@ from ...store.queries import batches, calls, looks, settings
 from ...store.queries.settings import Frozen, MergedPart, ShardRecord
 from ...store.served_models import Served
 from ..planning import shards
-from ..planning.stored_plan import widen_plan
+from ..planning.stored_plan import adopt_choices, widen_plan
 from . import injection_count
 
 
@@ -140,6 +140,7 @@ def _adopt_settings(store: Store, source: Store) -> None:
     materials = settings.given_materials(source)
     if materials and materials != settings.given_materials(store):
         _refuse(store.folder, source.folder, "their --taxonomy differs")
+    adopt_choices(store, source)
     plan = widen_plan(settings.planned_trials(store), settings.planned_trials(source))
     if plan:
         store.put("planned", plan)

@@ -1,0 +1,75 @@
+"""Checks people's labels against their sheets, and labels by majority against people's labels."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from ...gold import intake, majority
+from ...protocol import Protocol
+from ...records import HUMAN, Label
+from ...stats.results import count_of
+from ...store import Store
+from ...store.queries import label_sets, labels
+from .findings import Findings
+
+Place = tuple[str, str]  # output, attribute
+
+
+def check_people(store: Store, protocol: Protocol, findings: Findings) -> None:
+    """Checks people's labels against their sheets, and notes what rests on people's word."""
+    people = [name for name in label_sets.current_annotators(store) if name.startswith(HUMAN)]
+    for where, sheet, now in intake.differing(store):
+        findings.add("labels of people are not what their sheet says", f"{where}: {sheet}, {now}")
+    if people:
+        hashes = ", ".join(sorted({labels[:16] for labels in intake.sheets(store)}))
+        who = "1 person" if len(people) == 1 else f"{len(people)} people"
+        findings.note(
+            f"labels of {who} rest on their word"
+            + (f", and on sheets with SHA-256 {hashes}…" if hashes else "")
+            + "; the digest below holds them"
+        )
+    _check_majority(store, protocol, findings)
+
+
+def _check_majority(store: Store, protocol: Protocol, findings: Findings) -> None:
+    stored = defaultdict[Place, list[Label]](list)
+    for label in label_sets.iter_current(store):
+        if label.annotator == majority.PEOPLE:
+            stored[label.output, label.attribute].append(label)
+    if not stored:  # the next report stores them
+        return
+    findings.count("labels", sum(map(len, stored.values())))
+    follows = {(one.output, one.attribute): [one] for one in majority.current(store, protocol)}
+    differing = [
+        place for place in {**stored, **follows} if stored.get(place, []) != follows.get(place, [])
+    ]
+    past = {(output, attribute) for output, _, attribute in labels.places_of_people(store)}
+    last = max((_date(store, place, True) for place in stored), default="") if differing else ""
+    older = 0
+    for place in differing:
+        before, now = ([one.value for one in of.get(place, [])] for of in (stored, follows))
+        was_labelled = _date(store, place, True) if before else last
+        if _date(store, place, False) > was_labelled or (not now and place in past):
+            older += 1
+        else:
+            findings.add(
+                "labels by majority are not what people say",
+                f"{place[1]} of {place[0]}: {', '.join(before) or 'none'}, and"
+                f" {', '.join(now) or 'none'} follows",
+            )
+    if older:
+        verb = "is" if older == 1 else "are"
+        findings.note(
+            f"{count_of(older, 'label')} by majority {verb} older than what people say now; to "
+            f"compute anew: tiltmeter report {store.folder}"
+        )
+
+
+def _date(store: Store, place: Place, by_majority: bool) -> str:
+    """Returns the date of a place's latest label, by majority or by others; "" without one."""
+    dates = (
+        label.date
+        for label in labels.of_output(store, place[0])
+        if label.attribute == place[1] and (label.annotator == majority.PEOPLE) == by_majority
+    )
+    return max(dates, default="")

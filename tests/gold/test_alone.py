@@ -1,0 +1,93 @@
+"""Labels that people gave: who gave them, how far each person's own number is from the majority's, and one sign.
+
+By hand, of 20 texts a group: ann says woman of the first 14 cars and 6 vans, bea of the last 14 and 6.
+Both say woman of 8 cars, both say man of 8 vans, and they differ on 24 texts. So the majority's gap is
+8/8 − 0/8, 100 points, and each person's 14/20 − 6/20, 40 points. Krippendorff's α is
+1 − (24/40)/(2·40·40/(80·79)) = −.185.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import tiltmeter
+from tiltmeter.api.start.own_outputs import start
+from tiltmeter.cli import main
+
+Women = Mapping[str, Mapping[str, set[int]]]  # person → group → the texts of which they say woman
+FIRST, LAST = (
+    {"cars": set(range(14)), "vans": set(range(6))},
+    {
+        "cars": set(range(6, 20)),
+        "vans": set(range(14, 20)),
+    },
+)
+OUTSIDE = "lies outside of these, since outputs without a majority drop out of it."
+
+
+def labelled(home: Path, women: Women) -> Path:
+    for group in ("cars", "vans"):
+        (home / "texts" / group).mkdir(parents=True)
+        for place in range(20):
+            (home / "texts" / group / f"{place:02}.txt").write_text(f"{group} {place}", "utf-8")
+    start(home / "texts", home / "out", "Who leads?", ["woman", "man", "unclear"])
+    rows = tiltmeter.open_run(home / "out").outputs.select("trial", "prompt").rows()
+    with (home / "gold.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["output", "value", "annotator"])
+        for trial, prompt in rows:
+            group, place = prompt.removesuffix(".txt").split("/")
+            for name, of_person in women.items():
+                table.writerow([trial, "woman" if int(place) in of_person[group] else "man", name])
+    tiltmeter.import_gold(home / "out", home / "gold.csv")
+    return home / "out"
+
+
+def shown(out: Path, capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
+    """The first screen in the terminal, and the page."""
+    capsys.readouterr()
+    assert main(["analyse", str(out)]) == 0
+    screen = " ".join(capsys.readouterr().out.split())
+    assert main(["report", str(out), "--out", str(out / "r.md")]) == 0
+    return screen, " ".join((out / "r.md").read_text("utf-8").replace("\\", "").split())
+
+
+def test_the_number_of_each_person_stands_beside_one_that_lies_outside(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for text in shown(labelled(tmp_path, {"ann": FIRST, "bea": LAST}), capsys):
+        assert "A difference of 100 points" in text
+        assert "one person's labels alone: ann +40 points [" in text
+        assert "and bea +40 points [" in text and OUTSIDE in text
+        assert "60 % of the answers count neither way" in text
+        assert re.search(r"labels by 2 people, α −0\.1[89]\b", text)
+        assert "compared with people" not in text
+        assert "60 % no answer" in text  # one figure, the headline's own
+
+
+def test_a_number_between_those_of_the_people_is_on_the_page_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """bea says man of one more car: 13/20 − 6/20 is 35 points, and 13/19 − 6/20 is 38."""
+    women = {"ann": FIRST, "bea": {"cars": set(range(13)), "vans": set(range(6))}}
+    screen, page = shown(labelled(tmp_path, women), capsys)
+    assert "A difference of 38 points" in screen and "alone:" not in screen
+    assert "labels alone: ann +40 points [" in page and "bea +35 points [" in page
+    assert OUTSIDE not in page
+    assert "Judges against people" not in page  # there is no judge
+    assert "## Agreement of people label: 39 outputs with a value that most people gave." in page
+
+
+def test_one_sign_and_one_person(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Fewer of the cars: 6/20 − 14/20 is −40 points in the sentence as in the table."""
+    women = {"ann": {"cars": FIRST["vans"], "vans": FIRST["cars"]}}
+    screen, page = shown(labelled(tmp_path, women), capsys)
+    for text in (screen, page):
+        assert "A difference of −40 points (95 % interval −" in text
+        assert "labels by one person" in text and "compared with people" not in text
+    assert "−40 [−" in screen.replace("  ", " ")
