@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Unpack, cast
 
 import click
 
@@ -316,7 +316,8 @@ def _call_words(asked: _Asked, prepared: Prepared, options: RunOptions) -> str:
 
     judges = (f"{judge} (judge, with the answers)" for judge in asked.judges)
     text = f"Sends {2 * len(prepared.asked):,} prompts to {', '.join((*asked.models, *judges))}"
-    typed = {name: options[name] for name in PlanOptions.__optional_keys__ & options.keys()}
+    known = PlanOptions.__optional_keys__
+    typed = cast("PlanOptions", {name: one for name, one in options.items() if name in known})
     try:
         totals = api.plan(prepared.protocol, asked.models, judge=asked.judges, **typed).totals
     except TiltmeterError:  # the run will say the same of a model that does not exist
