@@ -144,8 +144,10 @@ class Decisions:
         if denied and not leanings and self._is_bare_modal(clause.text):  # "Not advisable"
             return self._answer(False, prompt)
         names = self._by_name and (leanings == {False} or MENTION.search(clause.text))
-        if not names and self._asked.decides(clause, prompt, denied):
-            return {not denied}
+        # of a question that offers both, the shared verb may be either
+        asks = self._asked_for(prompt) if self._by_name else set()
+        if not names and len(asks) < 2 and self._asked.decides(clause, prompt, denied):
+            return {denied == (asks == {False})}
         if has(clause.text, "guess", "possible") or self._denied_twice(clause):
             return set()
         if not self._by_name and self._asked.asks_to_deny(
