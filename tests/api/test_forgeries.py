@@ -58,7 +58,7 @@ ROWS: dict[str, Forge] = {
     "labels of another output": sql("UPDATE labels SET output=(SELECT min(trial) FROM outputs) WHERE id=?", f"{LABELS} AND output<>(SELECT min(trial) FROM outputs)"),
     "labels of no output": sql("UPDATE labels SET output='00' WHERE id=?", LABELS),
     "labels of another attribute": sql("UPDATE labels SET attribute='gender' WHERE id=?", LABELS),
-    "another annotator": sql("UPDATE labels SET annotator='choice/10@00000000' WHERE annotator LIKE 'choice%'"),
+    "another annotator": sql("UPDATE labels SET annotator='choice/11@00000000' WHERE annotator LIKE 'choice%'"),
     "labels dated before": sql("UPDATE labels SET date='2020-01-01T00:00:00.000+00:00' WHERE id=?", LABELS, 3),
     **{f"{n} outputs reworded": sql("UPDATE outputs SET text='she' WHERE trial=?", OUTPUTS, n) for n in (1, 6)},
     "outputs called refusals": sql("UPDATE outputs SET outcome='refusal' WHERE trial=?", "SELECT trial FROM outputs WHERE outcome='answer'", 2),

@@ -127,7 +127,7 @@ def test_the_three_words(
     assert (found, word in said.err) == (code, True), said.err
     if code == 4:
         assert re.search(
-            r"prompts of 2 answers would pass in 9 of 10 runs \(now 1\d: [\d,]+ more calls",
+            r"prompts of 2 answers would pass in 9 of 10 runs \(now 1\d; [\d,]+ × 2 = [\d,]+ more",
             said.err,
         )
     cases = ElementTree.parse(tmp_path / "j.xml").getroot().iter("testcase")

@@ -275,6 +275,10 @@ def test_citations_have_the_signature(run: Path) -> None:
         text = deposits.cite(run, format_)
         assert "protocol:hiring/4|data:" in text
         assert "anna" not in text
+    who = ["Ada König", "B & Co"]
+    assert "  author = {Ada König and B \\& Co},\n" in deposits.cite(run, "bibtex", who)
+    assert '\n  - name: "Ada König"\n  - name: "B & Co"\n' in deposits.cite(run, "cff", who)
+    assert deposits.cite(run, "sentence", who).startswith("Ada König, B & Co: ")
 
 
 @pytest.mark.parametrize(

@@ -441,7 +441,7 @@ def test_the_command_and_the_report(
         card["annotator"].partition("@")[0]: card["groups"][0]["accuracy"]["value"]
         for card in found["cards"]
     }
-    assert accuracy["choice/10"] == 1.0
+    assert accuracy["choice/11"] == 1.0
     assert accuracy["choice/planted:accuracy=0.8"] == pytest.approx(0.8, abs=0.15)
     page = api.open_run("run").report("after.md").read_text(encoding="utf-8")
     for words in ("Judges against people", "as gold corrects it", "ppi++", "Krippendorff"):

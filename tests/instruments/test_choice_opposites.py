@@ -61,6 +61,8 @@ CASES = [
             "I would not invite Lukas, since the details are thin.",
             "I'd decline the application.",
             "Answer: reject\nReason: Others would rather be invited.",
+            "Reject. It would be fairer to invite those who finished the test.",
+            "No. The details are thin.",
         ],
     ),
     (
@@ -119,6 +121,20 @@ def test_who_would_not_do_the_one_does_the_other(
 ) -> None:
     code, granting, denying, prompt = asked
     assert parse(reply, {option: [option] for option in (granting, denying)}, code, prompt) == value
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("Should his request be refused?", "grant"),
+        ("Should his request be granted?", "refuse"),
+        ("Should we grant or refuse it?", "refuse"),
+    ],
+)
+def test_no_denies_what_the_question_asks(question: str, value: str) -> None:
+    forms = {"grant": ["grant"], "refuse": ["refuse"]}
+    reply = "No. He has kept every condition so far."
+    assert parse(reply, forms, "en", f"{question} Decide between 'grant' and 'refuse'.") == value
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ import pytest
 
 from tiltmeter import registry
 from tiltmeter.errors import ProtocolError, UnknownName, UsageError
+from tiltmeter.protocol import wording
+from tiltmeter.protocol.design.cue_words import CueWords
 from tiltmeter.protocol.reading.load import load
 from tiltmeter.stages.planning import plan
 
@@ -55,6 +57,16 @@ def test_tables_without_a_shared_column_are_crossed(tmp_path: Path) -> None:
         ("b", "baker"),
     ]
     assert "reference for Anna, a nurse." in protocol.prompt_text(protocol.cells[0])
+
+
+def test_a_column_in_another_language_gets_no_english_plural(tmp_path: Path) -> None:
+    assert wording.item_noun(load(write(tmp_path))) == "job"
+    text = TWO_GROUPS.replace('"job"', '"Stelle"').replace("{job}", "{Stelle}")
+    assert wording.item_noun(load(write(tmp_path, text, "Stelle\nBau\nLabor\n"))) == "item"
+    cues = [
+        CueWords("group", column, "", True, {}) for column in ("who", "Name", "Anrede", "title")
+    ]
+    assert [one.noun for one in cues] == ["people", "names", "words", "titles"]
 
 
 def test_tables_that_share_a_column_are_joined(tmp_path: Path) -> None:

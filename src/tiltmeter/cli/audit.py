@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Unpack, cast
 
 import click
 
 from ..api.options import forms
 from ..api.options.records import ChoiceOptions
 from ..api.start.traffic.wishes import INSERTS, MAX_TOKENS, SPANS, UNITS, Wishes
-from ..errors import UsageError
+from ..errors import TiltmeterError, UsageError
 from .options import (
     Printing,
     as_json,
@@ -193,7 +193,9 @@ def command(
         return _ask_privately(asked, out, options)
     prepared = _prepare(asked, out)
     _show(asked, prepared, out)
-    if sending.dry_run or not _may_send(asked, prepared):
+    if sending.dry_run and asked.models:
+        asked.tell(_call_words(asked, prepared, options))
+    if sending.dry_run or not _may_send(asked, prepared, options):
         asked.tell("Nothing was sent.")
         return 0
     run, tallies = _ask(asked, prepared, out, options)
@@ -272,7 +274,7 @@ def _ask_privately(asked: _Asked, out: Path, options: RunOptions) -> int:
         prepared = _prepare(asked, working)
         for line in prepared.lines:
             asked.tell(line)
-        if sending.dry_run or not _may_send(asked, prepared):
+        if sending.dry_run or not _may_send(asked, prepared, options):
             asked.tell("Nothing was sent.")
             return 0
         run, _ = _ask(asked, prepared, working, {**options, "pilot": False})
@@ -307,14 +309,32 @@ def _show(asked: _Asked, prepared: Prepared, out: Path) -> None:
     asked.tell(f"Look: {out / PAIRS}    Change: {out / CUES}")
 
 
-def _may_send(asked: _Asked, prepared: Prepared) -> bool:
+def _call_words(asked: _Asked, prepared: Prepared, options: RunOptions) -> str:
+    """Says how many prompts and calls go to whom, and their price as `tiltmeter plan` has it."""
+    from .. import api
+    from ..api.options.records import PlanOptions
+
+    judges = (f"{judge} (judge, with the answers)" for judge in asked.judges)
+    text = f"Sends {2 * len(prepared.asked):,} prompts to {', '.join((*asked.models, *judges))}"
+    known = PlanOptions.__optional_keys__
+    typed = cast("PlanOptions", {name: one for name, one in options.items() if name in known})
+    try:
+        totals = api.plan(prepared.protocol, asked.models, judge=asked.judges, **typed).totals
+    except TiltmeterError:  # the run will say the same of a model that does not exist
+        return f"{text}."
+    limit = f" (--limit {options['limit']} prompts)" if options.get("limit") else ""
+    text += f": {totals['calls']:,} calls{limit}"
+    if totals["price_unknown"]:
+        return f"{text}; no price is known of {', '.join(totals['price_unknown'])}."
+    cost, most = totals["cost"], totals["cost_most"]
+    return f"{text}, about ${cost:,.2f}, at most ${most:,.2f}." if cost else f"{text}."
+
+
+def _may_send(asked: _Asked, prepared: Prepared, options: RunOptions) -> bool:
     """Asks the user to confirm pairs and models. Raises UsageError outside a terminal."""
     if not asked.models:
         raise UsageError("Name a model: --model KIND:NAME, or --dry-run to see the pairs.")
-    judges = (f"{judge} (judge, with the answers)" for judge in asked.judges)
-    asked.tell(
-        f"Sends {2 * len(prepared.asked):,} prompts to {', '.join((*asked.models, *judges))}."
-    )
+    asked.tell(_call_words(asked, prepared, options))
     if asked.sending.yes:
         return True
     if not sys.stdin.isatty():

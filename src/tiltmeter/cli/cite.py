@@ -17,8 +17,11 @@ import click
     show_default=True,
     help="A sentence, an entry of BibTeX, or a CITATION.cff.",
 )
-def command(run: str, format_: Literal["sentence", "bibtex", "cff"]) -> None:
+@click.option("--author", "authors", multiple=True, help="Who made the audit; repeat for several.")
+def command(
+    run: str, format_: Literal["sentence", "bibtex", "cff"], authors: tuple[str, ...]
+) -> None:
     """Cite a run: a sentence, BibTeX or CITATION.cff. Each holds the signatures of its numbers."""
     from ..api.handover import deposits
 
-    click.echo(deposits.cite(run, format_))
+    click.echo(deposits.cite(run, format_, authors))

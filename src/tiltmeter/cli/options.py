@@ -210,7 +210,8 @@ fail_if = _stack(
     click.option(
         "--margin",
         metavar="POINTS|MEASURE=SIZE,…",
-        help="The sizes that would matter at the gate: 5, or 5,length=10%.",
+        help="The sizes that would matter at the gate: 5, or 5,length=10%. Without --fail-on it "
+        "sets --fail-on tilt.",
     ),
     click.option(
         "--baseline",
@@ -254,7 +255,8 @@ junit = click.option(
     "--junit",
     "junit",
     type=click.Path(dir_okay=False),
-    help="Write thresholds and headlines as JUnit XML; inconclusive ones are skipped.",
+    help="Write thresholds and headlines as JUnit XML: too little data is an error at a gate, and "
+    "skipped without one or with --allow.",
 )
 label = click.option(
     "--label",

@@ -207,9 +207,8 @@ def truths(
 
 def pairs(store: Store, people: Collection[str] | None = None) -> list[GoldPair]:
     """Pairs gold values with machines' labels of the same output and attribute, of weight 1."""
-    known = truths(store, people)
-    if not known:
-        return []
+    beside_people = list(labels.machines_beside_people(store))
+    known = truths(store, people) if beside_people else {}
     return [
         GoldPair(
             label.output,
@@ -222,6 +221,6 @@ def pairs(store: Store, people: Collection[str] | None = None) -> list[GoldPair]
             label.value,
             label.call,
         )
-        for label in labels.machines_beside_people(store)
+        for label in beside_people
         if (label.output, label.attribute) in known
     ]

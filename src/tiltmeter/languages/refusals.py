@@ -19,6 +19,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 
 from ..records import Json
+from .concessions import SENTENCE, SHORT, addresses, concedes
 from .letters import MARKS, fold, script, straight
 from .pack import Pack, pack, shipped, strings
 from .patterns import NEVER, lazy
@@ -31,16 +32,11 @@ _SENTENCE_END = lazy(r"(?<=[.!?؟।。！？])\s*|\n")
 _CHARACTER = f"[\\w{MARKS}]"
 LOOSE = "~"  # begins a line that counts where an answer names nothing
 _NEVER = lazy(NEVER)
-_SHORT = 12  # words and marks (characters without spaces) of an answer that a conclusion announces
-_SENTENCE = lazy(r"[^.?]+[.?]*")  # of canonical text
 _STEM, _GROWN = 4, 3  # letters that two forms of a word have in common, and that each may have more
 _TURNS = ("contrast", "coordinate")
 _VERB = 2  # words at the beginning of a prompt, one of which may be its verb
 _LAST = lazy(r"[^.?]+[.?:,/ ]*$")  # sentence of canonical text
 _LETTER = lazy(rf"[^\W\d_{MARKS}]")
-_FIGURE = lazy(
-    r"[^.?]*? (?:\d{1,2}|\d{1,3} [.,] \d{3}|\d+ [^\W\d]+ \d+)(?: [^\d.,/-]| [.,] (?!\d)|\s*$)"
-)
 # A quotation of several words; with a colon before it what a text delivers.
 _INSIDE = r"[^\"“”„«»「」『』\n]"
 _QUOTED = lazy(rf"[\"“„«「『]{_INSIDE}{{6,}}[\"”“»」』]")
@@ -62,15 +58,17 @@ def begins(text: str, code: str = "", prompt: str = "") -> bool:
     spoken = _QUOTED.sub(" ", spoken)
     if _SALUTATION.match(spoken) or any(_greeting(known).match(_start(text)) for known in codes):
         return False
+    if prompt and any(addresses(known, known.canonical(spoken)) for known in map(language, codes)):
+        return False
     if quoted := not _LETTER.search(spoken):  # or the whole answer is a quotation
         spoken = text
     start = _start(spoken)
-    found = not quoted and any(_beginning(known).match(start) for known in codes)
-    if not found:
+    declined = not quoted and any(_beginning(known).match(start) for known in codes)
+    if not declined:
         head = " ".join(_SENTENCE_END.split(start)[:_SENTENCES])
-        found = any(_lines(known).search(head) for known in codes)
-    found = found or any(_declines_asked(start, known, prompt) for known in codes)
-    return found and not _answers_anyway(text, codes, prompt)
+        declined = any(_lines(known).search(head) for known in codes)
+    declined = declined or any(_declines_asked(start, known, prompt) for known in codes)
+    return declined and not _answers_anyway(text, codes, prompt)
 
 
 def _declines_asked(start: str, code: str, prompt: str) -> bool:
@@ -81,25 +79,25 @@ def _declines_asked(start: str, code: str, prompt: str) -> bool:
     if not prompt:
         return False
     known = language(code)
-    told = known.canonical(start)
-    if not (_cannot(told, code) or known.has(told, *DENYING)):
+    opening = known.canonical(start)
+    if not (_cannot(opening, code) or known.has(opening, *DENYING)):
         return False
-    if known.is_one_of(told.strip(" ."), "no") and "?" not in prompt:
+    if known.is_one_of(opening.strip(" ."), "no") and "?" not in prompt:
         return True
-    sentences = [part for part in _SENTENCE.findall(told) if part.strip(" .?,:/")]
-    if len(start) > _BEGINNING // 2 and told.strip()[-1:] not in ".?":
+    sentences = [part for part in SENTENCE.findall(opening) if part.strip(" .?,:/")]
+    if len(start) > _BEGINNING // 2 and opening.strip()[-1:] not in ".?":
         del sentences[-1:]  # cut off: "I cannot em[phasize enough …"
     asked = known.canonical(prompt)
     for sentence, after in zip(sentences, (*sentences[1:], ""), strict=True):
-        said = f" {sentence.strip(' .:,/')} "
-        if len(sentences) > _SENTENCES or ":" in said or sentence.endswith("?"):
+        clause = f" {sentence.strip(' .:,/')} "
+        if len(sentences) > _SENTENCES or ":" in clause or sentence.endswith("?"):
             return False
-        goes_into = shares_word(said, asked, known) or known.has(said, "doing")
-        if (goes_into and _cannot(said, code)) or _denies_verb(said, asked, known):
-            concedes = known.role("subordinate").begins(said) or known.role("contrast").begins(
+        goes_into = shares_word(clause, asked, known) or known.has(clause, "doing")
+        if (goes_into and _cannot(clause, code)) or _denies_verb(clause, asked, known):
+            conceded = known.role("subordinate").begins(clause) or known.role("contrast").begins(
                 f" {after.strip()} "
             )
-            return not (concedes or _goes_on(said, known))
+            return not (conceded or _goes_on(clause, known))
     return False
 
 
@@ -134,8 +132,8 @@ def shares_word(canonical: str, asked: str, known: Language) -> bool:
     """True if two canonical texts share a content word, or two share its beginning."""
     if known.data.get("unspaced"):
         pairs = {asked[at : at + 3] for at in range(len(asked) - 2)}
-        found = re.findall(r"(?=((?<= )\S \S(?= )))", canonical)
-        return any(pair in pairs and all(map(_is_content, pair[::2])) for pair in found)
+        neighbours = re.findall(r"(?=((?<= )\S \S(?= )))", canonical)
+        return any(pair in pairs and all(map(_is_content, pair[::2])) for pair in neighbours)
     least = int(str(known.data.get("stem_letters", _STEM)))
     stems = {word[: max(least, len(word) - _GROWN)] for word in _content(asked, known, least)}
     return bool(stems) and any(
@@ -156,58 +154,39 @@ def _answers_anyway(text: str, codes: Iterable[str], prompt: str) -> bool:
     """True if a text finally answers, however it began: in quotes after a colon ("…, but here is
     one: “…”"), by a word that a conclusion announces ("My answer is: no"), by yes, no or a name of
     the prompt after an empty condition ("if I had to choose, Ann"), by what a colon announces after
-    a concession, or by a figure ("I cannot know, but 7 or so").
+    a concession, by a figure ("I cannot know, but 7 or so"), or by what holds in general.
     """
     return _DELIVERED.search(text) is not None or any(
         _concludes(known, known.canonical(text[:_ANYWHERE]), prompt)
-        or _explains(known, known.canonical(text[:_ANYWHERE]), known.canonical(prompt))
-        or _concedes_figure(known, known.canonical(text[:_BEGINNING]))
+        or concedes(known, known.canonical(text[:_ANYWHERE]), known.canonical(prompt))
         for known in map(language, codes)
     )
 
 
-def _explains(known: Language, told: str, asked: str) -> bool:
-    """True if an answer to a question goes on from a refusal, by "but", to what a colon announces:
-    "I am no doctor, but here is the gist: …".
-    """
-    match = known.role("contrast").search(told)
-    if "?" not in asked or not match:
-        return False
-    lead, _, rest = told[match.end() :].partition(":")
-    least = 2 * _SHORT if known.data.get("unspaced") else _SHORT
-    return len(rest.split()) > least and "." not in lead and not known.has(lead, *DENYING)
-
-
-def _concedes_figure(known: Language, told: str) -> bool:
-    """True if "but" leads from a refusal to a figure that is not a telephone number."""
-    match = known.role("contrast").search(told)
-    rest = told[match.end() :] if match else ""
-    answers = "?" not in rest and not known.has(rest, "decline", *DENYING)
-    return answers and _FIGURE.match(rest) is not None
-
-
-def _concludes(known: Language, told: str, prompt: str) -> bool:
-    sentence = _LAST.search(told[-_BEGINNING:])
-    forced = [*known.role("forced").finditer(told)]
+def _concludes(known: Language, answer: str, prompt: str) -> bool:
+    sentence = _LAST.search(answer[-_BEGINNING:])
+    forced = [*known.role("forced").finditer(answer)]
     if forced and prompt:
-        rest = told[forced[-1].end() :].strip(" .?,:")
+        rest = answer[forced[-1].end() :].strip(" .?,:")
         answers = (known.role(word).begins(f" {rest} ") for word in ("yes", "no"))
         if not known.has(f" {rest} ", "decline") and any(answers):
             return True
         size = 2 if known.data.get("unspaced") else 1
         words, asked = rest.split(), known.canonical(prompt)
         names = (" ".join(words[at : at + size]) for at in range(len(words) + 1 - size))
-        if len(words) <= _SHORT and any(
+        if len(words) <= SHORT and any(
             len(name) > 1 and name not in known.frequent and f" {name} " in asked for name in names
         ):
             return True
     announced = known.role("conclusion").search(sentence[0]) if sentence else None
     if not sentence or not announced or refuses(sentence[0], known.pack.code):
         return False
-    answer = f"{sentence[0][announced.end() :].strip(' .?')} "
-    short = len(answer.rpartition(":")[2].split()) <= _SHORT
+    conclusion = f"{sentence[0][announced.end() :].strip(' .?')} "
+    short = len(conclusion.rpartition(":")[2].split()) <= SHORT
     return (
-        short and bool(answer.strip()) and (":" in answer or known.has(f" {answer}", "yes", "no"))
+        short
+        and bool(conclusion.strip())
+        and (":" in conclusion or known.has(f" {conclusion}", "yes", "no"))
     )
 
 

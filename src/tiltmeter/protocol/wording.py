@@ -103,9 +103,13 @@ def _text_fault(text: str) -> str:
 
 
 def item_noun(protocol: Protocol) -> str:
-    """Returns the noun for an item: the protocol's own, else the name of its column."""
-    noun = protocol.first.get("item", "")
-    return noun or ("item" if protocol.item == "id" else protocol.item.replace("_", " "))
+    """Returns the noun for an item: the protocol's own, else the name of its column if it is
+    written as English nouns are ("Stelle" has no English plural).
+    """
+    is_noun = protocol.item.isascii() and protocol.item.islower() and protocol.item != "id"
+    return protocol.first.get("item", "") or (
+        protocol.item.replace("_", " ") if is_noun else "item"
+    )
 
 
 def title(protocol: Protocol, name: str, level: str) -> str:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tiltmeter
-from tiltmeter.analyse.claims.gate import Decision, Gate, hold
+from tiltmeter import registry
+from tiltmeter.analyse.claims.gate import Cost, Decision, Gate, hold
 from tiltmeter.analyse.claims.margins import size_of
 from tiltmeter.analyse.claims.missing_answers import share_of, widest
 from tiltmeter.analyse.claims.verdicts import Verdict
+from tiltmeter.analyse.words.caution_kinds import Caution, CautionKind
+from tiltmeter.analyse.words.first_sentence.situations import first_sentence
 from tiltmeter.analyse.words.verdict_words import Word
+from tiltmeter.cli import main
+from tiltmeter.errors import UsageError
 
 SMALL: dict[str, Any] = {"language": "en", "limit": 20, "samples": 1}
 INTERVAL = (0.95, 1.05)
@@ -70,3 +77,43 @@ def test_missing_answers_always_have_a_margin() -> None:
     assert size_of({"": (3.0, False)}, name, "share") == 0.03
     assert size_of({"length": (25.0, True)}, name, "share") == 0.05
     assert size_of({"length": (25.0, True)}, "length_unanswered", "share") == 0.05
+
+
+def test_claims_over_too_few_items_neither_pass_nor_lead(base: Verdict) -> None:
+    """Four prompts: their interval may be as short as it likes; the other claim leads and passes."""
+    changes = {"unit": "share", "reference": 0.0, "value": 0.0, "low": -0.03, "high": 0.03}
+    enough = claim(base, "difference", 0, **changes)
+    kinds = frozenset({CautionKind.FEW_CLUSTERS, CautionKind.TOO_FEW_ITEMS})
+    few = claim(base, "difference", 0, **changes, measure="similarity", clusters=4)
+    row = replace(few.facts.row, clusters=4)
+    facts = replace(few.facts, word=Word.UNDECIDED, kinds=kinds, row=row)
+    few = replace(few, facts=facts, cautions=tuple(Caution(kind, "") for kind in kinds))
+    gate = Gate(("tilt",), {"": (5.0, False)})
+    result = hold(gate, [enough, few])
+    assert (result.decision, result.left_out) == (Decision.PASS, 1)
+    assert result.lines[0].endswith("in 1 claim; of 2 in all, 1 not held")
+    assert re.search(r"Not enough \w+: 4, and with fewer than 9 no interval", result.lines[-1])
+    assert hold(gate, [few]).decision is Decision.NOT_ENOUGH_DATA
+    quiet = replace(enough.facts, word=Word.NO_DIFFERENCE, kinds=frozenset())
+    text = first_sentence([facts, quiet]).text
+    assert text.startswith("No ") and "for 1 other comparison." in text
+
+
+def test_the_calls_that_would_do_are_those_of_the_claim(base: Verdict) -> None:
+    """Of a run of 900 calls, 60 prompts of 6 answers are a part: more prompts cost their own."""
+    changes = {"unit": "share", "reference": 0.0, "value": 0.0, "low": -0.1, "high": 0.1}
+    held = claim(base, "difference", 0, **changes, n=360.0)
+    line = hold(Gate(("tilt",), {"": (5.0, False)}), [held], Cost(900, 9.0)).lines[1]
+    needed = int(line.split("difference, ")[1].split(" ")[0])
+    more = 6 * (needed - 60)
+    numbers = f"{needed - 60} × 6 = {more:,} more calls, about ${more / 100:.2f}"
+    assert f"(now 60; {numbers})" in line
+
+
+def test_a_margin_in_per_cent_of_another_unit_is_refused(tmp_path: Path) -> None:
+    file, out = tmp_path / "p.jsonl", tmp_path / "out"
+    file.write_text('{"prompt": "She asks for her key. Answer her."}\n' * 2, encoding="utf-8")
+    assert main(["audit", str(file), "--dry-run", "--out", str(out)]) == 0
+    protocol = registry.protocol(out / "audit.toml")
+    with pytest.raises(UsageError, match=r"reading is measured in grades, not in per cent\."):
+        Gate(("tilt",), {"reading": (1.0, True)}).refuse_unknown_names(protocol)

@@ -104,3 +104,18 @@ def test_intervals_and_counts() -> None:
         "$0.0432",
         "$1,234.50",
     )
+
+
+@pytest.mark.parametrize(
+    ("level", "baseline", "value", "places"),
+    [
+        (0.615, 0.594, 0.021, 1),  # 62 % less 59 % is not 2 points
+        (0.64, 0.51, 0.13, 0),
+        (0.80, 0.75, 0.021, 0),  # people's labels correct the value alone
+        (0.615, 0.611, 0.004, 0),  # said as 0.4 points
+    ],
+)
+def test_shares_and_their_difference_can_be_subtracted(
+    level: float, baseline: float, value: float, places: int
+) -> None:
+    assert numerals.places_to_subtract(level, baseline, value) == places

@@ -54,7 +54,7 @@ def test_whole_prompts_say_how_many_words_of_one_the_other_has_not(tmp_path: Pat
     )
     (row,) = found(tmp_path, "{ask}", '["group", "job"]', rows)
     assert row.words_apart == 2
-    assert "written whole, with up to 2 words that the other has not" in prompt_pairs.sentence(row)
+    assert "1 pair of prompts, which differ in up to 2 words;" in prompt_pairs.sentence(row)
 
 
 def test_names_of_two_groups_are_one_cue_and_the_lengths_are_those_counted_by_hand(

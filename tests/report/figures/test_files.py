@@ -19,7 +19,7 @@ from tests.report import gallery
 from tiltmeter.errors import UsageError
 from tiltmeter.records import Estimate
 from tiltmeter.registry import protocol
-from tiltmeter.report.figures import files
+from tiltmeter.report.figures import files, svg
 from tiltmeter.report.render import notebook
 
 FIGURE = notebook.drawing(
@@ -80,11 +80,11 @@ def test_a_png_shows_all_of_its_svg(tmp_path: Path) -> None:
         steps = (("go", plain.as_uri()), ("picture", str(seen)))
         drive(Visit(steps, width=width, height=height, scale=files.DENSITY))
         saved = files.write(drawn[name], tmp_path / f"{name}.png")
-        with Image.open(saved) as png, Image.open(seen) as svg:
-            assert png.size == svg.size == (width * files.DENSITY, height * files.DENSITY)
+        with Image.open(saved) as png, Image.open(seen) as same:
+            assert png.size == same.size == (width * files.DENSITY, height * files.DENSITY)
             boxes = [
                 ImageChops.invert(one.convert("L")).point(lambda value: 255 * (value > 64))
-                for one in (png, svg)
+                for one in (png, same)
             ]
         assert boxes[0].getbbox() == boxes[1].getbbox()
         ink = [box.histogram()[255] for box in boxes]
@@ -94,11 +94,11 @@ def test_a_png_shows_all_of_its_svg(tmp_path: Path) -> None:
 @pytest.mark.skipif(chromium() is None, reason="no Chromium")
 def test_a_figure_of_hundreds_of_rows_is_drawn_to_its_end(tmp_path: Path) -> None:
     """Chromium draws 16,384 pixels of a side: a higher figure gets fewer for each of its own."""
-    svg = (
+    long = (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 820 7000"><style>:root {--ink: #000;}'
         '</style><rect x="10" y="6980" width="10" height="10"></rect></svg>'
     )
-    with Image.open(files.write(svg, tmp_path / "long.png")) as png:
+    with Image.open(files.write(long, tmp_path / "long.png")) as png:
         density = png.width // 820
         assert png.size == (820 * density, 7000 * density) and density == 2
         ink = ImageChops.invert(png.convert("L")).getbbox()
@@ -121,6 +121,13 @@ def test_a_picture_that_lacks_a_part_is_an_error(
     with pytest.raises(UsageError, match=r"drew a\.png only in part.*Save it as \.svg"):
         FIGURE.save(tmp_path / "a.png")
     assert not (tmp_path / "a.png").exists()
+
+
+def test_labels_that_are_cut_keep_what_tells_them_apart() -> None:
+    rows = [f"choice/planted:protocol=roles · {language}" for language in ("en", "zh", "ja")]
+    cut = [svg.cut_text(row, 154) for row in rows]
+    assert len({*cut}) == 3 and cut[1].endswith("… · zh")
+    assert all(svg.width_of(text) <= 154 for text in cut)
 
 
 def test_no_browser_and_another_ending_are_refused(

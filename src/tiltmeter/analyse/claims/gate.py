@@ -128,11 +128,14 @@ class ClaimAtGate:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """The decision over all claims. notes: remarks, such as on claims that were left out."""
+    """The decision over all claims. notes: remarks, such as on claims that were left out; left_out:
+    the number of these.
+    """
 
     decision: Decision
     claims: tuple[ClaimAtGate, ...]
     notes: tuple[str, ...] = ()
+    left_out: int = 0
 
     @property
     def lines(self) -> list[str]:
@@ -151,6 +154,8 @@ class GateResult:
         widest = max(self.claims, key=lambda one: one.used)
         claims = count_of(len(self.claims), "claim")
         passed = f"PASS  no tilt beyond the margin in {claims}"
+        if self.left_out:
+            passed += f"; of {len(self.claims) + self.left_out} in all, {self.left_out} not held"
         return [passed, f"widest: {widest.line}", *self.notes]
 
 
@@ -190,7 +195,7 @@ def hold(gate: Gate, claims: Sequence[Verdict], cost: Cost | None = None) -> Gat
             about = gate_lines.Name(name, len(claims))
             decided.append(_decide(gate, claim, margin or math.inf, about, cost))
     notes = gate_lines.not_held(unsized, untested, few)
-    return replace(together(decided), notes=tuple(notes))
+    return replace(together(decided), notes=tuple(notes), left_out=len(claims) - len(decided))
 
 
 def together(decided: Sequence[ClaimAtGate]) -> GateResult:
@@ -286,25 +291,38 @@ def _calls_needed(
         if min(interval) <= 0:
             return ""
         low, high, margin = math.log(low), math.log(high), math.log(margin)
-    quantile = normal_quantile((1 + EQUIVALENCE) / 2)
-    error = (high - low) / 2 / quantile
-    both_ends = normal_quantile((1 + SURE) / 2)
-    items = math.ceil(claim.clusters * (error * (quantile + both_ends) / margin) ** 2)
-    if items <= claim.clusters:
-        return ""
+    items = items_needed((high - low) / 2, claim.clusters, margin)
     answers = max(1, round(claim.n / claim.clusters))
     nouns = claim.facts.slots.get("items", "items")
+    if items <= claim.clusters:
+        return (
+            f"If there is no difference, {numerals.count(claim.clusters)} {nouns}, as now, pass in "
+            "9 of 10 runs: this is another one, or there is a difference."
+        )
     return (
         f"If there is no difference, {numerals.count(items)} {nouns} of {answers} answers would "
         f"pass in 9 of 10 runs (now {numerals.count(claim.clusters)}"
-        f"{_growth(cost, items / claim.clusters)})."
+        f"{_growth(cost, items - claim.clusters, answers, items / claim.clusters)})."
     )
 
 
-def _growth(cost: Cost | None, times: float) -> str:
-    """Writes how many more calls and dollars a run that is `times` as large needs."""
+def items_needed(half_width: float, items: int, margin: float) -> int:
+    """Returns the items with which the share SURE of runs without a tilt pass. half_width: of the
+    90 % interval over `items`.
+    """
+    quantile = normal_quantile((1 + EQUIVALENCE) / 2)
+    both_ends = normal_quantile((1 + SURE) / 2)
+    return math.ceil(items * (half_width / quantile * (quantile + both_ends) / margin) ** 2)
+
+
+def _growth(cost: Cost | None, items: int, answers: int, times: float) -> str:
+    """Writes how many more calls and dollars so many more items need; if an answer has several
+    labels or calls of judges, those of a whole run that is `times` as large.
+    """
     if cost is None or not cost.calls:
         return ""
-    calls = math.ceil(cost.calls * (times - 1))
-    dollars = cost.dollars * (times - 1)
-    return f": {calls:,} more calls" + (f", about ${dollars:.2f}" if dollars else "")
+    of_run = math.ceil(cost.calls * (times - 1))
+    calls = min(items * answers, of_run)
+    sum_of = f"{items:,} × {answers} = " if calls == items * answers else ""
+    dollars = cost.dollars * calls / cost.calls
+    return f"; {sum_of}{calls:,} more calls" + (f", about ${dollars:.2f}" if dollars else "")

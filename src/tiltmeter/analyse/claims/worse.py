@@ -20,7 +20,7 @@ from ...stats.results import Interval
 from ..counts.count_table import Floats
 from ..words import numerals
 from . import gate_lines
-from .gate import ClaimAtGate, Decision
+from .gate import ClaimAtGate, Decision, items_needed
 from .margins import size_of
 from .verdicts import Verdict
 
@@ -84,14 +84,24 @@ def _decide(
     else:
         decision = Decision.NOT_ENOUGH_DATA
     nouns = claim.facts.slots.get("items", "items")
+    factor = "a factor of " * is_ratio
     line = (
         f"{about}: {_in_words(float(before.mean()), claim)} → "
-        f"{_in_words(float(after.mean()), claim)} since {earlier.name}, further from none by "
-        f"{_in_words(value, claim)} (interval {_in_words(low, claim)} to "
-        f"{_in_words(high, claim)}; {numerals.count(len(items))} {nouns}); allowed are "
-        f"{_in_words(margin, claim)}."
+        f"{_in_words(float(after.mean()), claim)}{' times' * is_ratio} since {earlier.name}, "
+        f"further from none by {factor}{_in_words(value, claim)} (interval "
+        f"{_in_words(low, claim)} to {_in_words(high, claim)}; {numerals.count(len(items))} "
+        f"{nouns}); allowed are {factor}{_in_words(margin, claim)}."
     )
-    return ClaimAtGate(claim, decision, max(upper, 0.0) / margin, line)
+    more = ""
+    if decision is Decision.NOT_ENOUGH_DATA and upper > value:
+        needed = max(len(items), items_needed(upper - value, len(items), margin))
+        more = (
+            f"If nothing has changed, {numerals.count(needed)} {nouns} in both runs pass in 9 of "
+            f"10 (now {numerals.count(len(items))})."
+        )
+    used = max(upper, 0.0) / margin
+    ends = (math.exp(low), math.exp(high)) if is_ratio else (low, high)
+    return ClaimAtGate(claim, decision, used, line, more, size, ends)
 
 
 def _side(before: Floats, after: Floats) -> float:
@@ -110,7 +120,7 @@ def _in_words(value: float, claim: Verdict) -> str:
     if claim.unit == "share":
         text = f"{100 * value:.1f} points"
     elif claim.unit in RATIOS:
-        text = f"{100 * math.expm1(value):.1f} %"
+        text = f"{math.exp(value):.2f}"
     else:
         text = f"{value:.2g} {claim.unit}".strip()
     return text.replace("-", numerals.MINUS)

@@ -179,6 +179,7 @@ def _sides(spec: MeasureSpec, row: Estimate) -> dict[str, str]:
     """Returns both raw shares in per cent; a reference keeps decimals (one in eight is 12.5 %)."""
     sides = {}
     are_means = spec.kind == "mean_difference"
+    places = decimals_of_sides(row)
     for name, value in (row.sides or {}).items():
         slot = {"level": "share", "baseline": "other_share"}.get(name, name)
         if are_means:
@@ -187,7 +188,22 @@ def _sides(spec: MeasureSpec, row: Estimate) -> dict[str, str]:
             continue
         is_exact = spec.reference and slot == "other_share"
         sides[slot] = f"{100 * value:.3g} %" if is_exact else numerals.percent(value)
+        if places:
+            sides[slot] = f"{numerals.fixed_decimals(100 * value, places)} %"
     return sides
+
+
+def decimals_of_sides(row: Estimate) -> int:
+    """Returns the decimals of both shares and of their difference; 0 for other numbers."""
+    sides = row.sides or {}
+    if (
+        not row.contrast
+        or row.unit != "share"
+        or row.value is None
+        or not {"level", "baseline"} <= {*sides}
+    ):
+        return 0
+    return numerals.places_to_subtract(sides["level"], sides["baseline"], row.value)
 
 
 def _only_group(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -91,14 +91,18 @@ def sign_folder(folder: Path | str, key: Path | str) -> Signer:
     return signing.sign(Path(folder), Path(key))
 
 
-def cite(folder: Path | str, format: Literal["sentence", "bibtex", "cff"] = "sentence") -> str:
+def cite(
+    folder: Path | str,
+    format: Literal["sentence", "bibtex", "cff"] = "sentence",
+    authors: Sequence[str] = (),
+) -> str:
     """Returns a run as a citation, with the signatures of its numbers."""
     from ...formats import citation, private
 
     writers = {"sentence": citation.sentence, "bibtex": citation.bibtex, "cff": citation.cff}
     with _content(Run(folder)) as (store, content):
         return writers[format](
-            private.hide(content, labels.annotators(store), texts=False)
+            private.hide(content, labels.annotators(store), texts=False), authors
         ).rstrip()
 
 

@@ -121,9 +121,11 @@ def lines(claims: Sequence[Chance]) -> Iterator[str]:
             f"in {100 * SURE:.0f} % with {most.for_all:,} items"
         )
     if claims:
-        largest = max(claims, key=lambda claim: claim.items_needed)
-        price = f", about ${largest.dollars:,.2f}" if largest.dollars else ""
-        yield f"gate: {largest.items_needed:,} items are {largest.calls:,} calls{price}"
+        most = max(claims, key=lambda claim: claim.for_all)
+        times = most.for_all / most.items_needed
+        calls, dollars = math.ceil(most.calls * times), most.dollars * times
+        price = f", about ${dollars:,.2f}" if dollars else ""
+        yield f"gate: {most.for_all:,} items are {calls:,} calls{price}"
         yield ASSUMED
 
 

@@ -93,4 +93,5 @@ def hold(folder: Path, protocol: Protocol, gates: Gates, claims: Sequence[Verdic
     baselines.keep(folder / baselines.FILE, protocol.name, items)
     gated = hold_claims(gates.gate, claims, cost)
     worse = [] if gates.earlier is None else hold_against(gates.earlier, items, gates.allowed)
-    return replace(together([*gated.claims, *worse]), notes=(*gated.notes, *notes))
+    joined = together([*gated.claims, *worse])
+    return replace(joined, notes=(*gated.notes, *notes), left_out=gated.left_out)

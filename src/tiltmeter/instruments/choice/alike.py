@@ -42,14 +42,14 @@ class Alike:
         self._stem = lazy("|".join(marker.stems.values()) or NEVER)
         self._read, self._remembered = read, lru_cache(maxsize=8192)(read)
 
-    def value(self, canonical: str, told: str) -> str:
+    def value(self, canonical: str, body: str) -> str:
         """Returns the value that an answer's clauses state; short answers that differ only in
-        unknown words share one cached result. told: `canonical` without the prompt's sentences.
+        unknown words share one cached result. body: `canonical` without the prompt's sentences.
         """
         alike = self.text(canonical)
         if len(alike) >= RECURRING:
-            return self._read(canonical, told)
-        return self._remembered(alike, alike if told == canonical else self.text(told))
+            return self._read(canonical, body)
+        return self._remembered(alike, alike if body == canonical else self.text(body))
 
     def text(self, canonical: str) -> str:
         """Replaces unknown words by stand-ins, unless the length would cross ONE_SENTENCE."""

@@ -114,14 +114,14 @@ class Blank:
             lead, first = part if mark == ":" else "", first and not self._marker.content(part)
         return options.pop() if len(options) == 1 else ""
 
-    def _says_nothing(self, part: str, mark: str, said: bool) -> bool:
+    def _says_nothing(self, part: str, mark: str, repeated: bool) -> bool:
         """True if a part leads in, rejects an option, makes an excuse or exclaims ("Of course!").
-        said: True if an earlier part was the prompt's sentence.
+        repeated: True if an earlier part was the prompt's sentence.
         """
         marked, has = self._marker.mark(part), self._language.has
         if "~" in marked or has(part, "aside", "excuse") or not self._marker.content(part):
             return True
-        calls = not said and len(part.split()) <= _CALL
+        calls = not repeated and len(part.split()) <= _CALL
         return (calls or mark == ":") and not MENTION.search(marked)
 
     def _begun_sentence(self, part: str, begun: Collection[Sequence[str]]) -> str:
@@ -288,10 +288,10 @@ class Blank:
         if not blank.search(prompt):
             return []
         prompt = _BRACKET.sub(
-            lambda found: "" if self._names(self._language.canonical(found[0])) else found[0],
+            lambda match: "" if self._names(self._language.canonical(match[0])) else match[0],
             prompt,
         )
-        lines = QUOTED.sub(lambda found: _own_line(found, blank), prompt)
+        lines = QUOTED.sub(lambda quoted: _own_line(quoted, blank), prompt)
         sentences = _SENTENCES.findall(lines)
         # "Replace ___ by he or she" names the blank and has none
         asking = [blank.search(text) is not None and self._offers(text) for text in sentences]

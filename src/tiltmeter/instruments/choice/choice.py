@@ -29,7 +29,7 @@ class Choice(Instrument):
     only one."""
 
     kind = "choice"
-    version = "10"
+    version = "11"
     answers = "choice"
     summary = "which of a closed list an answer chooses, drawn or read from probabilities"
     modality = "text"

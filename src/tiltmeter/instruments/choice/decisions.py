@@ -50,8 +50,8 @@ class Decisions:
 
     def as_a_whole(self, canonical: str) -> str:
         """Returns the option of a set phrase that means yes or no ("no reason not to"), or ""."""
-        meant = [meaning for name, meaning in _WHOLE.items() if self._language.has(canonical, name)]
-        return self._yes_no[not meant[0]] if self._yes_no and len(meant) == 1 else ""
+        verdicts = [yes for name, yes in _WHOLE.items() if self._language.has(canonical, name)]
+        return self._yes_no[not verdicts[0]] if self._yes_no and len(verdicts) == 1 else ""
 
     def elsewhere(self, canonical: str) -> str:
         """Returns `other_language` if an answer begins with a yes or no of another language."""
@@ -72,17 +72,50 @@ class Decisions:
                 decided.add(True)
         denies = self._language.role("reject")
         if clauses and clauses[0].alone and denies.begins(clauses[0].text):  # "Not at all."
-            decided |= {False} if self._only_denies(clauses[0]) else set()
+            decided |= self._answer(False, prompt) if self._only_denies(clauses[0]) else set()
+        decided |= self._answers(clauses, prompt)
         if len(clauses) == 1 and self._asked.is_elliptical(clauses[0].text):
             decided.add(not self._statements.denies(clauses[0]))
         around = zip((None, *clauses), clauses, (*clauses[1:], None), strict=False)
         for before, clause, after in around:
             if clause.question and after and self._only_denies(after):  # "Deny it? Not at all."
-                decided |= {not meant for meant in self._meant(clause)}
+                decided |= {not verdict for verdict in self._leanings(clause)}
             elif not (before and self._weighs(before) and before.sentence == clause.sentence):
                 decided |= self._verdict(clause, before, prompt)
         option = self._yes_no[not decided.pop()] if len(decided) == 1 else ""
         return "" if option and self._puts_another(option, clauses) else option
+
+    def _answers(self, clauses: Sequence[MarkedClause], prompt: str) -> set[bool]:
+        """Returns {True} if a first yes or no grants what a question asks, {False} if it denies it;
+        set() without such a word, or if the question offers both options.
+        """
+        if not (clauses and self._by_name and prompt) or clauses[0].question:
+            return set()
+        word = clauses[0].text
+        said = [name == "yes" for name in ("no", "yes") if self._language.has(word, name)]
+        for name in ("no", "yes"):
+            word = self._language.role(name).sub(" ", word)
+        if len(said) != 1 or self._marker.content(word) or len(self._asked_for(prompt)) != 1:
+            return set()
+        return self._answer(said[0], prompt)
+
+    def _answer(self, said: bool, prompt: str) -> set[bool]:
+        """Returns the meaning of yes (True) or no to the question of a prompt."""
+        denied = self._by_name and self._asked_for(prompt) == {False}
+        return {said != denied}
+
+    def _asked_for(self, prompt: str) -> set[bool]:
+        """Returns a set: with True if a question asks whether to grant, with False if to deny."""
+        return {meant for text in self._questions(prompt) for meant in self._meant_by(text)}
+
+    def _questions(self, prompt: str) -> list[str]:
+        sentences = SENTENCE_OF.findall(self._language.canonical(prompt))
+        return [self._marker.mark(text) for text in sentences if text.endswith("?")]
+
+    def _meant_by(self, text: str) -> set[bool]:
+        """Returns a set: with True if a text names or means granting, with False if denying."""
+        words = {meant for role, meant in _ROLES.items() if self._language.has(text, role)}
+        return words | self._named(text)
 
     def _puts_another(self, option: str, clauses: Sequence[MarkedClause]) -> bool:
         """True if a clause names the other option in place of a rejected proposal: "I don't agree.
@@ -100,47 +133,49 @@ class Decisions:
         has = self._language.has
         if clause.question or clause.barred or has(clause.text, "asks_back"):
             return set()
-        whole = {meant for name, meant in _WHOLE.items() if has(clause.text, name)}
+        whole = {verdict for name, verdict in _WHOLE.items() if has(clause.text, name)}
         if whole:  # with its own negation
             return whole
         denied = self._denies(clause) != self._statements.is_groundless(clause, before)
-        meant = self._meant(clause)
+        leanings = self._leanings(clause)
         denies_before = before is not None and not clause.lead and self._only_denies(before)
         if self._by_name and (denies_before or (denied and has(clause.text, *DENYING))):
-            meant |= self._named(clause)
-        if denied and not meant and self._is_bare_modal(clause.text):  # "Not advisable"
-            return {False}
-        names = self._by_name and (meant == {False} or MENTION.search(clause.text))
-        if not names and self._asked.decides(clause, prompt, denied):
-            return {not denied}
+            leanings |= self._named(clause.text)
+        if denied and not leanings and self._is_bare_modal(clause.text):  # "Not advisable"
+            return self._answer(False, prompt)
+        names = self._by_name and (leanings == {False} or MENTION.search(clause.text))
+        # of a question that offers both, the shared verb may be either
+        asks = self._asked_for(prompt) if self._by_name else set()
+        if not names and len(asks) < 2 and self._asked.decides(clause, prompt, denied):
+            return {denied == (asks == {False})}
         if has(clause.text, "guess", "possible") or self._denied_twice(clause):
             return set()
         if not self._by_name and self._asked.asks_to_deny(
             prompt
         ):  # "Should it be refused? I would grant it."
-            return {denied} if meant == {True} else set()
-        return {each != denied for each in meant}
+            return {denied} if leanings == {True} else set()
+        return {each != denied for each in leanings}
 
-    def _meant(self, clause: MarkedClause) -> set[bool]:
+    def _leanings(self, clause: MarkedClause) -> set[bool]:
         """Returns a set: with True if a clause has words of granting, with False if of denying."""
         meanings = {
-            meant for role, meant in _ROLES.items() if self._language.has(clause.text, role)
+            verdict for role, verdict in _ROLES.items() if self._language.has(clause.text, role)
         }
         grounds = self._language.has(clause.text, "grounds") and not self._passing
-        return meanings | (self._named(clause) if grounds else set())
+        return meanings | (self._named(clause.text) if grounds else set())
 
-    def _named(self, clause: MarkedClause) -> set[bool]:
-        """Returns a set: with True if a clause names the option that grants, with False if the
+    def _named(self, text: str) -> set[bool]:
+        """Returns a set: with True if a marked text names the option that grants, with False if the
         option that denies.
         """
         numbers = [str(self._options.index(option)) for option in self._yes_no or ()]
-        named = values(clause.text) | values(clause.text, "~")
+        named = values(text) | values(text, "~")
         return {not at for at, number in enumerate(numbers) if number in named}
 
     def _weighs(self, clause: MarkedClause) -> bool:
         """True if a clause calls a decision merely possible: "a refusal would be possible"."""
         return self._language.has(clause.text, "guess", "possible") and bool(
-            self._meant(clause) or values(clause.text)
+            self._leanings(clause) or values(clause.text)
         )
 
     def _denied_twice(self, clause: MarkedClause) -> bool:

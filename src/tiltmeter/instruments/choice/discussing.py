@@ -34,15 +34,15 @@ def discusses(text: str, code: str, prompt: str) -> bool:
     if any(known.has(each, "guess") for each in sentences):
         return True
     questions = "".join(part for part in SENTENCE_OF.findall(question) if part.endswith("?"))
-    said = "".join(sentences)
-    return len(words) >= SENTENCE and _goes_into(said, questions or question, known)
+    statements = "".join(sentences)
+    return len(words) >= SENTENCE and _goes_into(statements, questions or question, known)
 
 
-def _goes_into(said: str, question: str, known: Language) -> bool:
+def _goes_into(statements: str, question: str, known: Language) -> bool:
     """True if a text weighs something, mentions the person, or shares a word with the question;
     "The fire brigade responds to fires" does none of these.
     """
-    if known.has(said, *_WEIGHING) or shares_word(said, question, known):
+    if known.has(statements, *_WEIGHING) or shares_word(statements, question, known):
         return True
     people = {*known.pack.list_of("she"), *known.pack.list_of("he"), *known.pack.list_of("third")}
-    return not known.data or bool(people & {*said.split()})
+    return not known.data or bool(people & {*statements.split()})

@@ -64,9 +64,9 @@ class AnswerPlaces:
         blocked = map(fold, language(code).pack.list_of("blocked"))
         self._blocked = tuple(word for word in blocked if word not in self._options)
 
-    def of(self, said: bytes) -> str:
+    def of(self, path: bytes) -> str:
         """Returns the option that the bytes complete, or `other`, _OPEN or _PIECE."""
-        text, piece = _decode(said)
+        text, piece = _decode(path)
         if piece:
             return _PIECE if self._may_go_on(text, piece) else self._complete(text)
         if not text:
@@ -76,14 +76,14 @@ class AnswerPlaces:
         reached = {self._options[word] for word in self._longer(text)}
         return _OPEN if reached - {self._complete(text)} else self._complete(text)
 
-    def value_at_end(self, said: bytes) -> str:
+    def value_at_end(self, path: bytes) -> str:
         """Returns the value of the bytes if the answer ends after them."""
-        text, piece = _decode(said)
+        text, piece = _decode(path)
         return OTHER if piece else self._complete(text)
 
-    def value_of_unlisted(self, said: bytes, listed: Sequence[bytes]) -> str:
-        """Returns the value to count for tokens after `said` that the server does not list."""
-        text, _ = _decode(said)
+    def value_of_unlisted(self, path: bytes, listed: Sequence[bytes]) -> str:
+        """Returns the value to count for tokens after `path` that the server does not list."""
+        text, _ = _decode(path)
         missing = [word[len(text) :].encode() for word in self._longer(text)]
         if self._complete(text) == OTHER or not all(
             any(_meet(rest, token) for token in listed) for rest in missing
@@ -130,9 +130,9 @@ class Tree:
         self.shares: defaultdict[str, float] = defaultdict(float)
         self.open: dict[bytes, Path] = {}
 
-    def grow(self, said: bytes, tokens: Sequence[Token]) -> None:
-        """Divides the probability of the path `said` among the tokens listed after it."""
-        mass, depth = self.open.pop(said)
+    def grow(self, path: bytes, tokens: Sequence[Token]) -> None:
+        """Divides the probability of an open path among the tokens listed after it."""
+        mass, depth = self.open.pop(path)
         listed = [(token.bytes, math.exp(min(token.logprob, 1.0))) for token in tokens]
         total = math.fsum(p for _, p in listed)
         if not total <= 1 + ROUNDING:
@@ -142,23 +142,23 @@ class Tree:
             )
         scale = mass / total if total > 1 - EXACT else mass
         for token, p in listed:
-            self._put(said, token, p * scale, depth + 1)
-        self.shares[self._places.value_of_unlisted(said, [token for token, _ in listed])] += max(
+            self._put(path, token, p * scale, depth + 1)
+        self.shares[self._places.value_of_unlisted(path, [token for token, _ in listed])] += max(
             0.0, mass - total * scale
         )
 
-    def _put(self, said: bytes, token: bytes, mass: float, depth: int) -> None:
+    def _put(self, path: bytes, token: bytes, mass: float, depth: int) -> None:
         # no bytes: the answer ends
-        kind = self._places.of(said + token) if token else self._places.value_at_end(said)
+        kind = self._places.of(path + token) if token else self._places.value_at_end(path)
         if kind == _OPEN:
-            before = self.open.get(said + token, Path(0.0, depth))
-            self.open[said + token] = Path(before.mass + mass, depth)
+            before = self.open.get(path + token, Path(0.0, depth))
+            self.open[path + token] = Path(before.mass + mass, depth)
         else:
             self.shares[UNRESOLVED if kind == _PIECE else kind] += mass
 
-    def give_up(self, said: bytes) -> None:
+    def give_up(self, path: bytes) -> None:
         """Counts the probability of an open path as `unresolved` and closes the path."""
-        self.shares[UNRESOLVED] += self.open.pop(said).mass
+        self.shares[UNRESOLVED] += self.open.pop(path).mass
 
     def worth(self, number: int) -> list[bytes]:
         """Returns up to `number` open paths, likeliest first, that justify a call."""
@@ -200,27 +200,27 @@ def read_probabilities(item: Answered, forms: Forms, code: str, annotator: str) 
     return {value: tree.shares[value] for value in order if tree.shares[value] > 0}
 
 
-def _further(item: Answered, said: bytes, annotator: str) -> Request:
-    """Makes the trial's request again, with `said` appended to the start of the answer."""
+def _further(item: Answered, path: bytes, annotator: str) -> Request:
+    """Makes the trial's request again, with `path` appended to the start of the answer."""
     trial = item.trial
     return Request(
         trial.subject,
         trial.messages,
         trial.sampling,
-        trial.begin + said.decode(),
+        trial.begin + path.decode(),
         len(item.reply.alternatives[0]),
         purpose=annotator,
-        nonce=f"{trial.id}/{said.hex()}",
+        nonce=f"{trial.id}/{path.hex()}",
     )
 
 
-def _decode(said: bytes) -> tuple[str, bytes]:
+def _decode(path: bytes) -> tuple[str, bytes]:
     """Decodes bytes to folded text without a lead-in; returns also a cut-off last character."""
-    whole, lost, after = said.partition(_LOST)
+    whole, lost, after = path.partition(_LOST)
     try:
         text, piece = whole.decode(), lost + after
     except UnicodeDecodeError as error:
-        text, piece = said[: error.start].decode(), said[error.start :]
+        text, piece = path[: error.start].decode(), path[error.start :]
     return _bare(fold(text)), piece
 
 

@@ -16,6 +16,7 @@ from ...languages.patterns import lazy
 from ...languages.phrases import DENYING, Language
 from ...languages.refusals import shares_word
 from .labels import LABELS
+from .meanings import THIRD
 from .mentions import MENTION, SENTENCE_OF, WORDLESS, Marker, values
 
 # roles whose words may stand beside a place
@@ -46,31 +47,31 @@ class Final:
         self._asked = lru_cache(maxsize=64)(self._order_of)
         self._question = lru_cache(maxsize=64)(self._question_of)
 
-    def option(self, told: str, prompt: str, *, several: bool = False) -> str:
-        """Returns the option that the end of an answer states, or "". told: canonical text without
+    def option(self, body: str, prompt: str, *, several: bool = False) -> str:
+        """Returns the option that the end of an answer states, or "". body: canonical text without
         the prompt; several: the answer states several options, so its last sentence counts only if
         it chooses by position and names no option.
         """
-        for end, announced in ((self._conclusion(told, several), True), (_last(told), False)):
+        for end, announced in ((self._conclusion(body, several), True), (_last(body), False)):
             if not end:
                 continue
             value = "" if several and not announced else self._read(end, prompt, announced)
-            if value := value or self._by_place(end, told, prompt):
+            if value := value or self._by_place(end, body, prompt):
                 return value
         return ""
 
-    def verdict(self, told: str, prompt: str) -> str:
+    def verdict(self, body: str, prompt: str) -> str:
         """Returns the only option of the sentences that advise or, if none advises, of a first or
         last sentence that shares a word with the prompt; "" if several options or no option remain.
         """
-        marked = self._marker.mark(told).strip()
+        marked = self._marker.mark(body).strip()
         sentences = [part for part in SENTENCE_OF.findall(marked) if part.strip(" .?,:/")]
         verdicts = [self._verdict_of(f" {part.strip()} ", prompt) for part in sentences]
         ends = {verdict for verdict in (*verdicts[:1], *verdicts[-1:]) if verdict[0]}
         advised = {verdict for verdict in verdicts if verdict[1]}
         options = {option for option, _ in advised or ends}
         is_clear = len(options) == 1 and (advised or ends) & ends
-        return options.pop() if is_clear and not self._marker.turns(told, reserves=True) else ""
+        return options.pop() if is_clear and not self._marker.turns(body, reserves=True) else ""
 
     def _verdict_of(self, marked: str, prompt: str) -> tuple[str, bool]:
         """Returns (option, True if the sentence advises): the only option of a marked sentence that
@@ -82,7 +83,7 @@ class Final:
         turns, has = map(self._language.role, ("contrast", "coordinate")), self._language.has
         cuts = [match.end() for role in turns for match in role.finditer(marked)]
         marked = marked[max(cuts, default=1) - 1 :]  # "That said, …", "Tea is fine, but …"
-        named = values(marked)
+        named = values(marked) - {THIRD}  # "Tea, because they …"
         if "~" in marked or len(named) != 1 or not min(named).isdigit():
             return "", False
         if has(marked, *DENYING, "condition", "decline", "guess", "aside"):
@@ -103,15 +104,15 @@ class Final:
         questions = "".join(part for part in SENTENCE_OF.findall(asked) if "?" in part)
         return questions or asked
 
-    def _conclusion(self, told: str, several: bool) -> str:
+    def _conclusion(self, body: str, several: bool) -> str:
         """Returns the text after the last announcement of a conclusion, or ""."""
-        cuts = self._language.role("forced").spans(told)
-        cuts += [lead.span() for lead in _LEAD.finditer(told) if self._announces(lead[0])]
+        cuts = self._language.role("forced").spans(body)
+        cuts += [lead.span() for lead in _LEAD.finditer(body) if self._announces(lead[0])]
         start, end = max(cuts, default=(0, 0))
-        before = f" {told[:start].strip()} "
+        before = f" {body[:start].strip()} "
         if several and len(cuts) > 1 and self._read(before, "", True):
             return ""  # "Answer: tea. Answer: coffee."
-        return _stretch(told[end:]) if end else ""
+        return _stretch(body[end:]) if end else ""
 
     def _announces(self, lead: str) -> bool:
         """True if the words before a colon, or a heading, announce a conclusion."""
@@ -122,7 +123,7 @@ class Final:
             return False
         return lead[-1] == ":" or not WORDLESS.sub("", self._beside.sub(" ", words))
 
-    def _by_place(self, end: str, told: str, prompt: str) -> str:
+    def _by_place(self, end: str, body: str, prompt: str) -> str:
         """Returns the option whose position is the only content of a clause, or ends a clause that
         chooses ("Given the usual reading I choose the former"); else "".
         """
@@ -136,7 +137,7 @@ class Final:
         announced = self._language.has(clause, "announce", "approve")
         if clause != clauses[-1] and not announced:  # "Second, it is cheap"
             return ""
-        order, labelled = self._order(told, prompt)
+        order, labelled = self._order(body, prompt)
         options = labelled if by_label else labelled or order
         option = options.get(number, "")
         return self._options[int(option)] if option else ""
@@ -176,10 +177,10 @@ class Final:
         first = label.start() <= 1 and label[0].isdecimal()
         return first and 0 < len(rest) < 3 and is_unspaced(rest[0])
 
-    def _order(self, told: str, prompt: str) -> tuple[dict[int, str], dict[int, str]]:
+    def _order(self, body: str, prompt: str) -> tuple[dict[int, str], dict[int, str]]:
         """Returns two {position: option}: by order in the prompt, and by the labels of a list."""
         order, labelled = self._asked(prompt)
-        return order, self._labels(self._marker.mark(told)) or labelled
+        return order, self._labels(self._marker.mark(body)) or labelled
 
     def _order_of(self, prompt: str) -> tuple[dict[int, str], dict[int, str]]:
         asked = self._marker.mark(self._language.canonical(prompt))
@@ -203,8 +204,8 @@ def _stretch(text: str) -> str:
     return f" {text.strip(' .:,/')} " if bare and len(text) <= _LONGEST else ""
 
 
-def _last(told: str) -> str:
+def _last(body: str) -> str:
     """Returns the last sentence of canonical text; "" if it is a question."""
-    sentences = [part for part in SENTENCE_OF.findall(told) if part.strip(" .?:,/")]
+    sentences = [part for part in SENTENCE_OF.findall(body) if part.strip(" .?:,/")]
     asks = not sentences or sentences[-1].rstrip().endswith("?")
     return "" if asks else _stretch(sentences[-1])

@@ -116,10 +116,10 @@ def merge_forms(one: str, other: str) -> Iterator[str]:
         yield from (f"{one}/{end}", f"{one}({end})")
 
 
-def is_part(found: re.Match[str]) -> bool:
+def is_part(match: re.Match[str]) -> bool:
     """True if a match (WordPattern) of Han characters adjoins a further one, as 父 does in 祖父."""
-    around = found.string[found.start() - 1 : found.start()] + found.string[found.end() :][:2]
-    return all(script(c) == "CJK" for c in found[0] if c != " ") and any(
+    around = match.string[match.start() - 1 : match.start()] + match.string[match.end() :][:2]
+    return all(script(c) == "CJK" for c in match[0] if c != " ") and any(
         script(c) == "CJK" for c in around if c.isalpha()
     )
 

@@ -41,10 +41,12 @@ class Instead:
         self._options, self._labels = list(forms), are_labels(forms)
         self._decides, self._passing = decides, passing
         self._written = {
-            language.canonical(form).strip(): name for name, own in forms.items() for form in own
+            language.canonical(text).strip(): name
+            for name, texts in forms.items()
+            for text in texts
         }
 
-    def word(self, canonical: str, told: str, prompt: str) -> str:
+    def word(self, canonical: str, body: str, prompt: str) -> str:
         """Returns the option that a single word misspells or abbreviates ("Y"); `neither` if a word
         or two, another fact, or a letter outside the prompt's list stands in place of the options;
         else "".
@@ -55,36 +57,36 @@ class Instead:
         if self._labels and is_label(word):
             return NEITHER
         initial = self._decides and len(word) == 1  # "Y"
-        meant = {
+        similar = {
             option
             for form, option in self._written.items()
             if (form[0] == word if initial else is_slip(word, form))
         }
-        if len(meant) == 1:
-            return meant.pop()
+        if len(similar) == 1:
+            return similar.pop()
         asked = self._language.canonical(prompt)
         offered = values(self._marker.mark(asked)) - {THIRD} if prompt else set[str]()
         idle = self._language.has(canonical, "affirm", "correction", "asks_back")
         if idle or f" {word} " in asked or len(offered) != len(self._options):
             return ""
         another = self._blank.word(f" {word} ") == NEITHER
-        return NEITHER if another or self._is_fact(told, prompt) else ""
+        return NEITHER if another or self._is_fact(body, prompt) else ""
 
-    def _is_fact(self, told: str, prompt: str) -> bool:
+    def _is_fact(self, body: str, prompt: str) -> bool:
         """True if an answer is one sentence that names no option but answers the question: "The dog
         ate it", if asked whether Ann or Ben did.
         """
-        language, one = self._language, len(SENTENCE_OF.findall(told.strip(" .,:/"))) < 3
-        if self._decides or self._passing or not (one and told.endswith(". ")):
+        language, one = self._language, len(SENTENCE_OF.findall(body.strip(" .,:/"))) < 3
+        if self._decides or self._passing or not (one and body.endswith(". ")):
             return False
-        if self._blank.asks(prompt) or MENTION.search(self._marker.mark(told)):
+        if self._blank.asks(prompt) or MENTION.search(self._marker.mark(body)):
             return False
-        if language.has(told, *DENYING, "decline", "excuse", "both", "aside"):
+        if language.has(body, *DENYING, "decline", "excuse", "both", "aside"):
             return False
         asked = SENTENCE_OF.findall(language.canonical(prompt))
         questions = "".join(part for part in asked if part.endswith("?"))
-        answers = language.has(told, "announce", "approve", "likely", "modal")
-        return answers or refusals.shares_word(told, questions, language)
+        answers = language.has(body, "announce", "approve", "likely", "modal")
+        return answers or refusals.shares_word(body, questions, language)
 
     def begun(self, text: str, begin: str) -> str:
         """Returns the option that a reply completes inside quotation marks opened by `begin`; "" if

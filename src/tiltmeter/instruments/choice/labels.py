@@ -50,7 +50,7 @@ def is_label(form: str) -> bool:
 
 def with_descriptions(forms: Forms, prompt: str, code: str) -> Forms:
     """Adds to the forms of each letter the text that describes it in the prompt."""
-    described = _described(tuple(form for own in forms.values() for form in own), prompt)
+    described = _described(tuple(form for written in forms.values() for form in written), prompt)
     if not described:
         return forms
     known = language(code)
@@ -108,7 +108,7 @@ def without_small_letters(text: str, forms: Forms) -> str:
     """Removes small letters that are words of the language but could be taken for options, if the
     options are capitals.
     """
-    letters = {form for own in forms.values() for form in own if is_label(form)}
+    letters = {form for written in forms.values() for form in written if is_label(form)}
     small = "".join(sorted({letter.lower() for letter in letters} - letters))
     if not small or len(text.split()) < 2:
         return text

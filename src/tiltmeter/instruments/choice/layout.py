@@ -53,10 +53,10 @@ def _stated_in_json(
     if len(alone) == 1:
         return next(iter(alone.values()))
     stated = {
-        value == (meant == "assent")
+        value == (role == "assent")
         for key, value in data.items()
-        for meant in ("assent", "dissent")
-        if isinstance(value, bool) and known.has(_words(key, known), meant)
+        for role in ("assent", "dissent")
+        if isinstance(value, bool) and known.has(_words(key, known), role)
     }
     return yes_no[not stated.pop()] if yes_no and len(stated) == 1 else text
 

@@ -10,7 +10,7 @@ from itertools import permutations
 
 from ...languages.letters import without_accents
 from ...languages.patterns import lazy
-from ...languages.phrases import Language
+from ...languages.phrases import DENYING, Language
 from .forms import Forms, cases_of, merge_forms
 
 THIRD = "third"
@@ -31,8 +31,8 @@ def meanings(forms: Forms, language: Language) -> dict[str, str]:
             if first != second:
                 for text in merge_forms(one.strip(), other.strip()):
                     meaning.setdefault(canonical(text), f"{first}+{second}")
-    for (m, own), (n, others) in permutations(enumerate(forms.values()), 2):
-        for case in cases_of(own, language):  # "his/she" offers both, "she/her" one
+    for (m, written), (n, others) in permutations(enumerate(forms.values()), 2):
+        for case in cases_of(written, language):  # "his/she" offers both, "she/her" one
             for word in (*others, *cases_of(others, language)):
                 meaning.setdefault(canonical(f"{case}/{word}"), f"{m}+{n}")
     return {canonical(word): THIRD for word in language.pack.list_of("third")} | meaning
@@ -40,17 +40,17 @@ def meanings(forms: Forms, language: Language) -> dict[str, str]:
 
 def _variants(words: Mapping[str, str], language: Language) -> dict[str, str]:
     """Returns {inflected form: option's number}, without declared or ambiguous forms."""
-    meant: dict[str, set[str]] = {}
+    owners: dict[str, set[str]] = {}
     article = lazy(rf"{language.role('articles').pattern} ")
     for word, number in words.items():
         bare = {word.strip(), article.sub("", word, count=1).strip()} - {""}
         shapes = bare.union(*map(language.variants, bare))
         plain = {without_accents(shape) for shape in shapes if len(shape) >= _LONG}
         for shape in shapes | plain:
-            meant.setdefault(f" {shape} ", set()).add(number)
+            owners.setdefault(f" {shape} ", set()).add(number)
     return {
         shape: numbers.pop()
-        for shape, numbers in meant.items()
+        for shape, numbers in owners.items()
         if len(numbers) == 1 and shape not in words
     }
 
@@ -66,8 +66,8 @@ def verbs(forms: Forms, meaning: Mapping[str, str], language: Language) -> dict[
         for number, pattern in patterns.items()
         if pattern
         and not any(
-            meant != number and re.fullmatch(pattern, word.strip())
-            for word, meant in meaning.items()
+            named != number and re.fullmatch(pattern, word.strip())
+            for word, named in meaning.items()
         )
     }
 
@@ -80,10 +80,10 @@ def separated(forms: Forms, language: Language) -> list[tuple[re.Pattern[str], s
     texts = (language.canonical(form).strip() for written in forms.values() for form in written)
     between = r"((?: [^\s.?,:]+){0,12}?)"
     return [
-        (lazy(rf" {_finite(text.removeprefix(own))}{between} {own}(?= (?:[.?,:]|$))"), text)
+        (lazy(rf" {_finite(text.removeprefix(part))}{between} {part}(?= (?:[.?,:]|$))"), text)
         for text in texts
-        for own in particles
-        if text.startswith(own) and text.endswith("en") and len(text) > len(own) + _LONG - 2
+        for part in particles
+        if text.startswith(part) and text.endswith("en") and len(text) > len(part) + _LONG - 2
     ]
 
 
@@ -95,17 +95,23 @@ def _finite(infinitive: str) -> str:
 
 
 def opposites(forms: Forms, language: Language) -> tuple[str, str] | None:
-    """Returns (granting, denying option) if just one of two options is a word for denying, as in
-    "invite" or "reject": whoever does not do the one does the other. Else None.
+    """Returns (granting, denying option) if just one of two options denies, as in "invite" or
+    "reject", "hire" or "not hire": whoever does not do the one does the other. Else None.
     """
     denying = [
         option
         for option, written in forms.items()
-        if any(language.is_one_of(form, "dissent") for form in written)
+        if any(_denies(form, language) for form in written)
     ]
     if len(forms) != 2 or len(denying) != 1:
         return None
     return next(option for option in forms if option not in denying), denying[0]
+
+
+def _denies(form: str, language: Language) -> bool:
+    """True if an option is a word for denying, or has a negation."""
+    negated = " " in form.strip() and language.has(language.canonical(form), *DENYING)
+    return negated or any(language.is_one_of(form, name) for name in ("dissent", "denying"))
 
 
 def opposite_marks(forms: Forms, language: Language) -> dict[str, str]:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
-from ...languages.patterns import BEHIND, NEVER, WordPattern, lazy
+from ...languages.patterns import BEHIND, WordPattern, lazy
 from ...languages.phrases import DENYING, Language
 from ...records import BOTH, NEITHER
 from .forms import Forms, is_part
@@ -48,9 +48,9 @@ def values(text: str, mark: str = "@") -> set[str]:
     """Returns the values of all mentions in marked text; with "~", of all rejected mentions."""
     return {
         value
-        for found in MENTION.findall(text)
-        if found[0] == mark
-        for value in found[1:].split("+")
+        for mention in MENTION.findall(text)
+        if mention[0] == mark
+        for value in mention[1:].split("+")
     }
 
 
@@ -68,7 +68,7 @@ class Marker:
         written = (form for forms_of_option in forms.values() for form in forms_of_option)
         self._passing = any(form.casefold() in language.in_passing for form in written)
         yes_no = {*language.pack.list_of("yes"), *language.pack.list_of("no")}
-        self._yes_no = any(form.casefold() in yes_no for own in forms.values() for form in own)
+        self._yes_no = any(form.casefold() in yes_no for texts in forms.values() for form in texts)
         self._options = {str(number) for number in range(len(forms))}
         self.meanings = meanings(forms, language)
         self.stems = verbs(forms, self.meanings, language)
@@ -77,7 +77,7 @@ class Marker:
         self._mention = WordPattern(mention, *stems)
         joints = [language.phrase(word) for word in language.pack.list_of("join")]
         self._several = WordPattern(rf"{BEHIND}{_run(['/', ',', *joints], least=1)}(?= )")
-        self._opposites = opposite_marks(forms, language)
+        self.opposites = opposite_marks(forms, language)
         self._separated = separated(forms, language)
         self._rejected = self._rejection(_run(["/", *joints]))
         self._lists = bool(language.data.get("named"))
@@ -102,8 +102,7 @@ class Marker:
             ("reject_before", _reject_all, 1),
             ("together", _join_all, 2),
         )
-        known = [(language.role(name), change, fewest) for name, change, fewest in steps]
-        self._pairs = [step for step in known if step[0].pattern != NEVER]
+        self._pairs = [(language.role(name), change, fewest) for name, change, fewest in steps]
         self._asked = lru_cache(maxsize=1024)(self._sentences)
         # several rules ask for these
         self.mark = lru_cache(maxsize=64)(self._mark)
@@ -115,7 +114,7 @@ class Marker:
         role = self._language.role
         before = rf"{role('reject').pattern}(?: {role('gap').pattern}){{0,5}} {mentions}(?= )"
         comma = (
-            "" if self._yes_no or self._opposites else r"(?: ,(?!(?: \S+){1,2} @))?"
+            "" if self._yes_no or self.opposites else r"(?: ,(?!(?: \S+){1,2} @))?"
         )  # "Yes, no doubt"
         after = rf"{BEHIND}{mentions}{comma} {role('reject_after').pattern}"
         return WordPattern(role("reject_pair").pattern, before, after)
@@ -184,7 +183,7 @@ class Marker:
         text = role("neither").sub(f"@{NEITHER}", text)
         if "@" in text:
             text = self._rejected.sub(self._reject, text)
-            text = self._several.sub(lambda found: _together(found[0].split()), text)
+            text = self._several.sub(lambda match: _together(match[0].split()), text)
         if self._lists and "@" in text:
             text = self._listed.sub(self._without_list, text)
         if self._yes_no:  # "No. Yes, she has an income, but …"
@@ -192,20 +191,20 @@ class Marker:
         text = role("between").sub(",", text)
         return role("both").sub(f"@{BOTH}", text)
 
-    def _reject(self, found: re.Match[str]) -> str:
+    def _reject(self, match: re.Match[str]) -> str:
         """Leaves of a match only its mentions, each as rejected, or as the opposite option."""
-        rejected = " ".join(MENTION.findall(found[0])).replace("@", "~")
-        return self._opposites.get(rejected, rejected)
+        rejected = " ".join(MENTION.findall(match[0])).replace("@", "~")
+        return self.opposites.get(rejected, rejected)
 
-    def _without_list(self, found: re.Match[str]) -> str:
-        return "," if self._names_all(found[0]) else found[0][1:]
+    def _without_list(self, match: re.Match[str]) -> str:
+        return "," if self._names_all(match[0]) else match[0][1:]
 
-    def _option_mark(self, found: re.Match[str]) -> str:
-        word = found[0][1:]
+    def _option_mark(self, match: re.Match[str]) -> str:
+        word = match[0][1:]
         meaning = self.meanings.get(f" {word} ") or next(
             (number for number, stem in self.stems.items() if re.fullmatch(stem, word)), ""
         )
-        if not meaning or (self._compounds and is_part(found)):
+        if not meaning or (self._compounds and is_part(match)):
             return word
         return f"@{meaning}"
 
@@ -271,12 +270,15 @@ class Marker:
         reserves: a contrast counts only if it has a pronoun or a negation.
         """
         marked = self.mark(canonical)
-        rest = [_pad(part) for part in SENTENCE_OF.findall(marked[marked.rfind("@") :])[1:]]
+        _, *others = SENTENCE_OF.findall(marked[marked.rfind("@") :])
+        rest = [_pad(part) for part in others if part.strip()]
         pack = self._language.pack
         pronouns = {word for name in ("she", "he") for word in pack.list_of(name)}
         against = [self._language.role(name) for name in ("contrast", "coordinate")]
         for part in rest:
             weighs = pronouns & {*part.split()} or self._language.has(part, *DENYING)
+            if reserves and part == rest[-1] and self._language.has(part, "surmise"):
+                continue  # "But this is only a guess."
             if (weighs or not reserves) and any(role.begins(part) for role in against):
                 return True
         *_, last = ["", *(part for part in rest if self.content(part))]
@@ -297,11 +299,8 @@ class Marker:
         """True if a clause or its lead repeats the prompt's list of all options."""
         if "@" not in part or not self._names_all(part):
             return False
-        return self._retold(lead) or self._retold(part)
-
-    def _retold(self, part: str) -> bool:
-        """True if a clause paraphrases or repeats the instruction."""
-        return self._language.has(part, "listing") or self._language.role("echo").begins(part) > 0
+        has, echo = self._language.has, self._language.role("echo")
+        return any(has(text, "listing") or echo.begins(text) > 0 for text in (lead, part))
 
 
 def _pad(text: str) -> str:
@@ -313,26 +312,27 @@ def _run(joints: Sequence[str], least: int = 0) -> str:
     return rf"@\S+(?:(?: (?:{'|'.join(joints)})){{1,3}} @\S+){{{least},}}"
 
 
-def _keep_first(found: re.Match[str]) -> str:
+def _keep_first(match: re.Match[str]) -> str:
     """Keeps the first mention of a match ("rather @0 than @1") and marks the others as rejected."""
-    first, *others = MENTION.findall(found[0])
+    first, *others = MENTION.findall(match[0])
     return " ".join((first, *(f"~{other[1:]}" for other in others)))
 
 
-def _keep_last(found: re.Match[str]) -> str:
+def _keep_last(match: re.Match[str]) -> str:
     """Keeps the last mention of a match ("not @0 but @1") and marks the others as rejected."""
-    *others, last = MENTION.findall(found[0])
+    *others, last = MENTION.findall(match[0])
     return " ".join((*(f"~{other[1:]}" for other in others), last))
 
 
-def _reject_all(found: re.Match[str]) -> str:
+def _reject_all(match: re.Match[str]) -> str:
     """Marks all mentions as rejected, as in "should not be @0"."""
-    return found[0][1:].replace("@", "~")
+    return match[0][1:].replace("@", "~")
 
 
-def _join_all(found: re.Match[str]) -> str:
-    """Merges the mentions of a match ("@0 as well as @1") into one mention of several options."""
-    return f"@{'+'.join(sorted(values(found[0])))}"
+def _join_all(match: re.Match[str]) -> str:
+    """Merges the mentions of a match ("both @0 and @1") into one mention that means `both`."""
+    merged = sorted(values(match[0]))
+    return f"@{'+'.join((*merged, BOTH) if len(merged) > 1 else merged)}"
 
 
 def _together(words: Sequence[str]) -> str:

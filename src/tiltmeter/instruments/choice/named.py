@@ -78,15 +78,15 @@ class OnlyNamed:
         lacks = self._language.has(canonical, "lacking", *DENYING)
         return REFUSAL if lacks and self._marker.names_all_at_once(canonical) else ""
 
-    def outweighs(self, told: str) -> str:
+    def outweighs(self, body: str) -> str:
         """Returns the only option that one or two sentences name without denying or merely
         conceding it ("It sounds like tea, although coffee is not impossible"); else "".
         """
-        marked = self._marker.mark(told)
-        joined = "+" in marked or self._language.has(told, "both")
-        if joined or len(SENTENCE_OF.findall(told.strip())) > RESERVED:
+        marked = self._marker.mark(body)
+        joined = "+" in marked or self._language.has(body, "both")
+        if joined or len(SENTENCE_OF.findall(body.strip())) > RESERVED:
             return ""
-        return self._named_alone(told, self._marker.clauses(marked))
+        return self._named_alone(body, self._marker.clauses(marked))
 
     def emphasised(self, text: str) -> str:
         """Returns the only emphasised option, if its sentence has no doubt or question; else ""."""
@@ -103,19 +103,19 @@ class OnlyNamed:
         marked = self._marker.mark(self._canonical(sentence))
         return "~" in marked or self._language.has(marked, *DENYING, "condition", "aside")
 
-    def unrejected(self, told: str) -> str:
+    def unrejected(self, body: str) -> str:
         """Returns the only option whose last mention is not rejected, or ""."""
-        last = {mention[1:]: mention[0] for mention in MENTION.findall(self._marker.mark(told))}
+        last = {mention[1:]: mention[0] for mention in MENTION.findall(self._marker.mark(body))}
         options = [value for value, mark in last.items() if mark == "@"]
         alone = len(options) == 1 < len(last) and options[0].isdigit()
         return self._options[int(options[0])] if alone else ""
 
-    def called_likely(self, told: str) -> str:
+    def called_likely(self, body: str) -> str:
         """Returns the option that an answer calls likely after a disclaimer ("As an AI I …, but it
         is most likely …"); else "".
         """
-        cuts = [*self._language.role("contrast").finditer(told)]
-        rest = told[cuts[-1].end() :] if cuts else ""
+        cuts = [*self._language.role("contrast").finditer(body)]
+        rest = body[cuts[-1].end() :] if cuts else ""
         if not self._language.has(rest, "likely"):
             return ""
         return self._named_alone(rest, self._marker.clauses(self._marker.mark(rest)))

@@ -56,24 +56,25 @@ from .instead import Instead
 from .labels import are_labels, behind_article, with_descriptions, without_small_letters
 from .layout import apart, laid_out
 from .meanings import opposites
-from .mentions import MarkedClause, Marker, values
+from .mentions import SENTENCE_OF, MarkedClause, Marker, values
 from .named import TWO_SENTENCES, OnlyNamed
 from .statements import ONE_SENTENCE, Statements
 
 FEW = 8  # words of a conclusion that puts a pronoun, yes or no
+SHORT_VERDICT = 8  # letters beside the option: "I would reject him."
 UNREAD = frozenset({BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL})
 
 
 class AskedAnswer(NamedTuple):
     """An answer with its prompt. begin: the start that the model was to continue; text: `begin` and
-    reply; canonical: `text` normalised (phrases.py); told: the same without the prompt's sentences.
+    the rest; canonical: `text` normalised (phrases.py); body: that without the prompt's sentences.
     """
 
     text: str
     prompt: str
     begin: str
     canonical: str
-    told: str
+    body: str
 
 
 class ChosenValue(NamedTuple):
@@ -134,13 +135,13 @@ class Reader:
 
     def _options_of(self, first: str, second: str, forms: Forms) -> tuple[str, str] | None:
         """Returns the two options if one means `first` (yes) and one `second` (no); else None."""
-        meant = [
+        named = [
             option
             for name in (first, second)
             for option, written in forms.items()
             if any(self._language.is_one_of(form, name) for form in written)
         ]
-        return (meant[0], meant[1]) if len(meant) == len(forms) == len({*meant}) == 2 else None
+        return (named[0], named[1]) if len(named) == len(forms) == len({*named}) == 2 else None
 
     def read(self, text: str, prompt: str = "", begin: str = "") -> ChosenValue:
         """Returns the option that an answer chooses, or an outcome (`both`, `refusal`, `invalid`
@@ -155,9 +156,9 @@ class Reader:
         if self._unspaced:
             text = apart(text, self._unspaced)
         canonical = (self._known if len(text) < RECURRING else self._canonical)(text)
-        told = self._marker.without(canonical, prompt)
-        answer = AskedAnswer(text, prompt, begin, canonical, told)
-        reading = ChosenValue(self._alike.value(canonical, told), "statement")
+        body = self._marker.without(canonical, prompt)
+        answer = AskedAnswer(text, prompt, begin, canonical, body)
+        reading = ChosenValue(self._alike.value(canonical, body), "statement")
         for rule in self._objections if reading.value in self._options else self._rules:
             if reading.value in rule.refines and (value := rule.read(answer)):
                 reading = ChosenValue(value, rule.name)
@@ -169,20 +170,22 @@ class Reader:
         instead = self._instead
         yield ReadingRule("begun", UNREAD, lambda a: instead.begun(a.text, a.begin))
         yield ReadingRule("filled", {BOTH}, self._filled_last)
+        if self._marker.opposites:
+            yield ReadingRule("verdict", {BOTH}, self._first_verdict)
         if self._in_passing:
             yield ReadingRule("quoted", {BOTH}, self._quoted_alone)
         if self._letters:
             yield ReadingRule("letter", {BOTH}, self._behind_article)
         yield ReadingRule("undecided", {BOTH}, self._lacks)
         if not self._in_passing:
-            yield ReadingRule("rejected", {BOTH}, lambda a: named.unrejected(a.told))
-            yield ReadingRule("outweighs", {BOTH}, lambda a: named.outweighs(a.told))
-        yield ReadingRule("likely", {REFUSAL}, lambda a: named.called_likely(a.told))
+            yield ReadingRule("rejected", {BOTH}, lambda a: named.unrejected(a.body))
+            yield ReadingRule("outweighs", {BOTH}, lambda a: named.outweighs(a.body))
+        yield ReadingRule("likely", {REFUSAL}, lambda a: named.called_likely(a.body))
         yield ReadingRule(
             "filled", {REFUSAL, INVALID}, lambda a: blank.for_all(a.canonical, a.prompt)
         )
         yield ReadingRule(
-            "first", {REFUSAL}, lambda a: decides.option(self._clauses(a.told)[:1], a.prompt)
+            "first", {REFUSAL}, lambda a: decides.option(self._clauses(a.body)[:1], a.prompt)
         )
         yield ReadingRule(
             "filled", {REFUSAL, INVALID}, lambda a: blank.option(a.canonical, a.prompt)
@@ -191,9 +194,11 @@ class Reader:
         if self._language.data:
             yield ReadingRule("decided", {INVALID}, lambda a: decides.as_a_whole(a.canonical))
             yield ReadingRule("named", {INVALID}, self._only_named)
-            yield ReadingRule("decided", {INVALID}, self._decided)
-            yield ReadingRule("end", {BOTH}, lambda a: final.option(a.told, a.prompt, several=True))
-            yield ReadingRule("end", {INVALID, REFUSAL}, lambda a: final.option(a.told, a.prompt))
+            yield ReadingRule(
+                "decided", {INVALID}, lambda a: decides.option(self._clauses(a.body), a.prompt)
+            )
+            yield ReadingRule("end", {BOTH}, lambda a: final.option(a.body, a.prompt, several=True))
+            yield ReadingRule("end", {INVALID, REFUSAL}, lambda a: final.option(a.body, a.prompt))
             if not self._in_passing:
                 yield ReadingRule("verdict", {BOTH, REFUSAL, INVALID}, self._verdict)
         yield ReadingRule(
@@ -201,7 +206,7 @@ class Reader:
         )
         if self._asks_yes_or_no:
             yield ReadingRule("elsewhere", {INVALID}, lambda a: decides.elsewhere(a.canonical))
-        yield ReadingRule("other", {INVALID}, lambda a: instead.word(a.canonical, a.told, a.prompt))
+        yield ReadingRule("other", {INVALID}, lambda a: instead.word(a.canonical, a.body, a.prompt))
         yield ReadingRule("undecided", {INVALID}, lambda a: named.undecided(a.canonical))
         if self._language.code != "en":  # models decline in English too
             yield ReadingRule(
@@ -228,31 +233,45 @@ class Reader:
             return value
         return self._decisions.option(self._clauses(end), prompt)
 
-    def _clauses(self, told: str) -> Sequence[MarkedClause]:
-        return self._marker.clauses(self._marker.mark(told))
+    def _clauses(self, body: str) -> Sequence[MarkedClause]:
+        return self._marker.clauses(self._marker.mark(body))
 
     def _end_of_long(self, answer: AskedAnswer) -> str:
         long = len(answer.text) > TWO_SENTENCES
-        return self._final.option(answer.told, answer.prompt) if long else ""
+        return self._final.option(answer.body, answer.prompt) if long else ""
 
     def _verdict(self, answer: AskedAnswer) -> str:
         """Returns the verdict of a first or last sentence; "" if the prompt has a blank or itself
         gives a verdict, as the other option would then be read less readily.
         """
         barred = self._favours(answer.prompt)
-        return "" if barred else self._final.verdict(answer.told, answer.prompt)
+        return "" if barred else self._final.verdict(answer.body, answer.prompt)
 
     def _favours_option(self, prompt: str) -> bool:
         asks = self._blank.asks(prompt)
         return asks or self._final.verdict(self._canonical(prompt), prompt) != ""
 
+    def _first_verdict(self, answer: AskedAnswer) -> str:
+        """Returns the decision of a short first sentence that later ones do not take back: "Reject.
+        It would be better to invite those who finished the test."
+        """
+        first, *later = [text for text in SENTENCE_OF.findall(answer.body) if text.strip()] or [""]
+        content = [self._marker.content(clause.text) for clause in self._clauses("".join(later))]
+        marked = self._marker.mark(first)
+        short = (
+            len(self._marker.content(marked)) <= SHORT_VERDICT < min(map(len, content), default=0)
+        )
+        taken_back = self._language.has("".join(later), "correction", "contrast")
+        value = self._value(first, first) if short and not taken_back else ""
+        return value if value in self._options else ""
+
     def _opening_verdict(self, answer: AskedAnswer) -> str:
         """Returns the verdict of a longer answer whose end states no option."""
-        several = len(values(self._marker.mark(answer.told))) > 1
+        several = len(values(self._marker.mark(answer.body))) > 1
         if not several or len(answer.text) <= TWO_SENTENCES:
             return ""
         verdict = self._verdict(answer)
-        return verdict if verdict and not self._final.option(answer.told, answer.prompt) else ""
+        return verdict if verdict and not self._final.option(answer.body, answer.prompt) else ""
 
     def _filled_twice(self, answer: AskedAnswer) -> str:
         """Returns `both` if a longer answer fills the blank with two options, else ""."""
@@ -268,11 +287,10 @@ class Reader:
         return self._named.quoted_alone(answer.text, answer.canonical) if short else ""
 
     def _behind_article(self, answer: AskedAnswer) -> str:
-        marked = self._marker.mark(answer.told)
-        joined = "+" in marked or self._language.has(answer.told, "join")
-        number = (
-            "" if joined else behind_article(marked, [own[0] for own in self._letters.values()])
-        )
+        marked = self._marker.mark(answer.body)
+        joined = "+" in marked or self._language.has(answer.body, "join")
+        letters = [texts[0] for texts in self._letters.values()]
+        number = "" if joined else behind_article(marked, letters)
         return self._options[int(number)] if number else ""
 
     def _lacks(self, answer: AskedAnswer) -> str:
@@ -286,10 +304,6 @@ class Reader:
         if not self._letters and self._marker.favours(answer.prompt):
             return ""
         return self._named.only(answer.text, answer.canonical, answer.prompt)
-
-    def _decided(self, answer: AskedAnswer) -> str:
-        told = self._marker.without(answer.canonical, answer.prompt)
-        return self._decisions.option(self._clauses(told), answer.prompt)
 
     def _is_option(self, text: str) -> bool:
         marked = self._marker.mark(self._canonical(text))
@@ -313,5 +327,5 @@ def parse(text: str, forms: Forms, language: str = "", prompt: str = "", begin: 
     """
     if prompt and are_labels(forms):
         forms = with_descriptions(forms, prompt, language)
-    written = tuple((option, tuple(own)) for option, own in forms.items())
+    written = tuple((option, tuple(texts)) for option, texts in forms.items())
     return _reader(written, language).read(text, prompt, begin).value

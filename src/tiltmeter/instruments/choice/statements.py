@@ -19,7 +19,8 @@ from .mentions import MENTION, SENTENCE_OF, WORDLESS, MarkedClause, Marker, unio
 ONE_SENTENCE = 80  # characters of an answer that says little but “neither of the two”
 DECLINING = 4  # sentences of an answer in which it may decline
 LISTED = 3  # statements: two that head a description, and one that is announced
-_BOTH_FIRST = lazy(rf" (?:@\d+(?:\+\d+)+ )?@{BOTH} ")  # "tea and coffee both …"
+# "tea and coffee both …", "both tea and coffee …"
+_BOTH_FIRST = lazy(rf" (?:@\d+(?:\+\d+)+ )?@(?:\d+\+\d\S*\+)?{BOTH} ")
 Stated = list[set[str]]  # the values of each mention that states a choice
 
 
@@ -173,12 +174,12 @@ class Statements:
         concludes = not self._passing and len(mentions) == 1 and self._concludes(clause)
         if concludes and not self.denies(clause):  # "The person described is therefore @1"
             return mentions
-        found = (
+        match = (
             None
             if self._language.has(clause.text, "about_words")
             else self._completed.search(clause.text)
         )
-        completed = values(found[0]) if found else set()
+        completed = values(match[0]) if match else set()
         # "they" has other uses
         doubtful = THIRD in completed and not clause.lead and not self.begins(clause)
         return [completed] if completed and not doubtful else []
@@ -203,11 +204,11 @@ class Statements:
         """True if a clause is negated in a language whose pack sets `named = true`."""
         return bool(self._language.data.get("named")) and self.denies(clause)
 
-    def value(self, canonical: str, told: str) -> str:
+    def value(self, canonical: str, body: str) -> str:
         """Returns the option that the clauses of an answer state, or an outcome; `invalid` if they
-        state none. told: `canonical` without the prompt's sentences.
+        state none. body: `canonical` without the prompt's sentences.
         """
-        clauses = self._marker.clauses(self._marker.mark(told))
+        clauses = self._marker.clauses(self._marker.mark(body))
         every = self.of(clauses)
         stated = self.final(clauses, every)
         if stated and self.is_taken_back(clauses, every):
@@ -219,19 +220,20 @@ class Statements:
         if len(options) == 1 and THIRD not in alone:
             return options.pop()
         if not options and alone & {THIRD, NEITHER}:
-            bare = clauses[0].alone and clauses[0].closed and len(clauses) > 1
-            bare = bare and clauses[0].text.strip() == f"@{NEITHER}"
-            fits_none = bare or THIRD in alone or not self._declines(told)
+            head, *after = clauses  # "Neither. I …", "Neither: it …"
+            bare = (head.alone and head.closed) or after[0].lead == head.text if after else False
+            bare = bare and head.text.strip() == f"@{NEITHER}"
+            fits_none = bare or THIRD in alone or not self._declines(body)
             return NEITHER if fits_none else REFUSAL
         several = len(union(stated) - {THIRD, BOTH, NEITHER}) > 1
         allowed = not options and any(map(self._allows_all, clauses[:1]))
         # "Either would do, it depends on who is meant"
         if (several and BOTH in union(stated)) or allowed:
-            rest = self._language.role("depends").sub(" ", told)
+            rest = self._language.role("depends").sub(" ", body)
             if not (self._declines(rest) if allowed else self._language.has(rest, "decline")):
                 return BOTH
         several = several or (not options and BOTH in alone)
-        if self._declines(told, excuses=not several):
+        if self._declines(body, excuses=not several):
             return REFUSAL
         if several:
             return BOTH
@@ -246,14 +248,14 @@ class Statements:
         allowed = self._language.has(clause.text, "possible", "approve", "guess")
         return not clause.barred and (allowed or not self._marker.content(clause.text))
 
-    def _declines(self, told: str, *, excuses: bool = True) -> bool:
+    def _declines(self, body: str, *, excuses: bool = True) -> bool:
         """True if the first sentences of an answer decline to choose or, with `excuses`, say why no
         choice is possible. A word for declining (拒绝) that is itself an option is ignored.
         """
-        told = "".join(SENTENCE_OF.findall(told)[:DECLINING])
+        body = "".join(SENTENCE_OF.findall(body)[:DECLINING])
         if self._option_declines:
-            told = MENTION.sub(" ", self._marker.mark(told))
-        return self._refuses(told, excuses=excuses)
+            body = MENTION.sub(" ", self._marker.mark(body))
+        return self._refuses(body, excuses=excuses)
 
     @cached_property
     def _option_declines(self) -> bool:
@@ -261,11 +263,11 @@ class Statements:
         written = (form for forms in self._forms.values() for form in forms)
         return any(map(self._refuses, map(self._language.canonical, written)))
 
-    def _refuses(self, told: str, *, excuses: bool = True) -> bool:
+    def _refuses(self, body: str, *, excuses: bool = True) -> bool:
         known = self._language
-        if known.has(told, "decline") or (excuses and known.has(told, "excuse")):
+        if known.has(body, "decline") or (excuses and known.has(body, "excuse")):
             return True
-        return refusals.refuses(told, known.pack.code)
+        return refusals.refuses(body, known.pack.code)
 
     def _implicit_value(self, canonical: str, clauses: Sequence[MarkedClause]) -> str:
         """Returns the value of an answer in which no clause states a choice."""

@@ -55,8 +55,11 @@ class CueWords:
 
     @property
     def singular(self) -> str:
-        """The noun for one of the words: "name" in English, else the column's."""
-        return "name" if is_called_name(self.column) else self.column
+        """The noun for one of the words: "name" in English, else the column's if it is written as
+        English nouns are.
+        """
+        column = self.column if self.column.isascii() and self.column.islower() else "word"
+        return "name" if is_called_name(self.column) else column
 
     @property
     def noun(self) -> str:

@@ -103,7 +103,7 @@ def sentence(row: PromptDifference) -> str:
     differ = f"differ in {_join_names(row.columns)}" if row.columns else "are the same"
     if row.words_apart is not None and not row.own_items:
         apart = _with_unit(row.words_apart, "word")
-        differ = f"are written whole, with up to {apart} that the other has not"
+        differ = f"differ in up to {apart}"
     parts = [f"{row.factor}, {head}: {pairs}, which {differ}"]
     parts.append(f"{_length(row.characters, 'character', row)}, {_length(row.words, 'word', row)}")
     if row.elsewhere:

@@ -86,9 +86,14 @@ def text(
 
 
 def cut_text(words: str, room: float) -> str:
-    """Cuts a text so that it fits a width in px."""
+    """Cuts a text so that it fits a width in px: before its last part (` · zh`), by which labels of
+    one model differ, if that is short.
+    """
     if width_of(words) <= room:
         return words
+    head, mark, last = words.rpartition(" · ")
+    if mark and 2 * width_of(mark + last) < room:
+        return f"{cut_text(head, room - width_of(mark + last))}{mark}{last}"
     while words and width_of(words) > room - GLYPH:
         words = words[:-1]
     return f"{words}…"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ...analyse.claims.thresholds import at_confidence
 from ...analyse.claims.verdicts import Verdict
-from ...analyse.words import numerals, reading, sentences
+from ...analyse.words import headlines, numerals, reading, sentences
 from ...analyse.words.caution_kinds import CautionKind
 from ...analyse.words.first_sentence.clauses import NAMED, capital, clause, join_names
 from ...analyse.words.first_sentence.facts import ClaimFacts
@@ -67,7 +67,8 @@ def _number(facts: ClaimFacts) -> str:
     if "unit" in facts.slots:
         return f"a difference of {numerals.plain(value)}{facts.slots['unit']}"
     if _is_difference(facts):
-        size = numerals.points(value)
+        places = headlines.decimals_of_sides(row)
+        size = numerals.named_points(places, value) if places else numerals.points(value)
         return f"a difference of {numerals.MINUS * (value < 0 and size[:2] != '0 ')}{size}"
     if row.unit == "share" and facts.spec.reference:
         more = "more" if value > 0 else "less"
@@ -109,6 +110,7 @@ def _interval(facts: ClaimFacts) -> str:
         turned = signed and (row.value or 0.0) < 0 and not _is_difference(facts)
         ends = sorted((-low, -high) if turned else (low, high))
         places = numerals.point_places(row.value) if signed else 0
+        places = max(places, headlines.decimals_of_sides(row))
         return " to ".join(numerals.fixed_decimals(100 * end, places) for end in ends)
     if row.unit in numerals.RATIOS and min(low, row.value or 0.0) > 0:
         ends = sorted((1 / low, 1 / high) if (row.value or 1.0) < 1 else (low, high))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from ....stats.results import count_of
 from ..verdict_words import Word
 from .clauses import is_tested
 from .facts import ClaimFacts, Nuisance, Strength, strength
@@ -18,9 +19,23 @@ class Claims:
 
     @cached_property
     def questions(self) -> list[ClaimFacts]:
-        """The claims not about a nuisance; if rules plus a judge labelled some, only these."""
+        """The claims not about a nuisance; if rules plus a judge labelled some, only these; without
+        those over too few items, if others were tested.
+        """
+        enough = [facts for facts in self._asked if not facts.few]
+        return enough if any(map(is_tested, enough)) else self._asked
+
+    @cached_property
+    def _asked(self) -> list[ClaimFacts]:
         asked = [facts for facts in self.every if not facts.spec.nuisance] or list(self.every)
         return [facts for facts in asked if facts.joined] or asked
+
+    @property
+    def left_out(self) -> list[str]:
+        """Says how many claims have too few items to be among the questions; [] if none has."""
+        number = len(self._asked) - len(self.questions)
+        noun = self.lead.nouns[1]
+        return [f"not enough {noun} for {count_of(number, 'other comparison')}"] if number else []
 
     @cached_property
     def tilts(self) -> list[ClaimFacts]:

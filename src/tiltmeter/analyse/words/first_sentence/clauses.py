@@ -260,7 +260,10 @@ def span(texts: Sequence[str]) -> str:
     """Returns the range of numbers that are given as texts: `40 to 55 %`."""
     read: Callable[[str], tuple[float, str, str]] = _read
     ranked = sorted(map(read, texts))
-    (_, low, _), (_, high, unit) = ranked[0], ranked[-1]
+    (first, low, _), (last, high, unit) = ranked[0], ranked[-1]
+    decimals = {len(text.partition(".")[2]) for text in (low, high)}
+    if unit == " %" and len(decimals) > 1:
+        low, high = (numerals.fixed_decimals(value, min(decimals)) for value in (first, last))
     return f"{low}{unit}" if low == high else f"{low} to {high}{unit}"
 
 

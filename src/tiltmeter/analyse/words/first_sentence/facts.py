@@ -91,6 +91,11 @@ class ClaimFacts:
         """True if the claim is about a difference in missing answers."""
         return not {*NO_ANSWER}.isdisjoint(self.spec.values)
 
+    @property
+    def few(self) -> bool:
+        """True if the claim has too few items for a sure interval, and no tilt."""
+        return CautionKind.FEW_CLUSTERS in self.kinds and not self.tilts
+
     @cached_property
     def null(self) -> float:
         """The value that means no tilt: the measure's null, else 1 for a ratio and 0 otherwise."""

@@ -132,7 +132,9 @@ def first_sentence(every: Sequence[ClaimFacts]) -> FirstSentence:
         text += outweighing(claims)
     begins = f"{text}."
     weaker = only_weak(claims, spoken) if grade is not Strength.WEAK else []
-    rest = [f"{capital(one)}." for one in (*weaker, *situation.rest(claims)) if one]
+    rest = [
+        f"{capital(one)}." for one in (*weaker, *situation.rest(claims), *claims.left_out) if one
+    ]
     name = grade.value if claims.tilts else ""
     return FirstSentence(" ".join([begins, *rest]), begins, situation.name, name, (*spoken,))
 
