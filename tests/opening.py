@@ -123,6 +123,18 @@ def load_protocols() -> None:
         table.write_text("\n".join(["prompt,gender,item", *rows]) + "\n", encoding="utf-8")
         read = own_prompts.read(table, own_prompts.TableNames(measure="" if ending else "length"))
         init.write_over_table(table.with_suffix(".toml"), table, read)
+    table = Path("table", "spoken.csv")
+    rows = [
+        f'"{ask.format(who)}",{sex},{job},{spoken}'
+        for who, sex in (("Ann", "woman"), ("Ben", "man"))
+        for job in ("cook", "pilot")
+        for spoken, ask in (
+            ("en", f"Hire {{}}, a {job}? Say 'yes' or 'no'."),
+            ("de", f"Soll {{}} ({job}) kommen? Sagen Sie „ja“ oder „nein“."),
+        )
+    ]
+    table.write_text("\n".join(["prompt,gender,item,language", *rows]) + "\n", encoding="utf-8")
+    main(["init", "table/spoken.toml", "--from", str(table), "--cue", "gender"])
     for path in Path().glob("*/audit.toml"):
         registry.protocol(str(path))
 

@@ -89,7 +89,7 @@ TRAPS = {
     "fair": Trap(
         flat(0.6),
         Word.NO_DIFFERENCE,
-        "No difference found: A gives “yes” in 62 % of answers for women, 58 % for men; a difference of 13 points "
+        "No difference found: A gives “yes” in 62.1 % of answers for women, 57.5 % for men; a difference of 13 points "
         "would mostly have been found.",
     ),
     "ten names that tilt": Trap(
@@ -207,7 +207,7 @@ TRAPS = {
     "4 of 240 is not 0 %": Trap(
         lambda side, name, job, order: (name == job == 0) * 0.5 if side else 0.7,
         Word.TILT,
-        f"A gives “yes” in 2 % of answers for women, 65 % for men{LIKE}",
+        f"A gives “yes” in 1.7 % of answers for women, 65.4 % for men{LIKE}",
     ),
     "unbalanced sizes": Trap(
         flat(0.5),
@@ -225,7 +225,7 @@ TRAPS = {
     "a main effect of the order without interaction": Trap(
         order_alone,
         Word.TILT,
-        f"A gives “yes” in 75 % of answers for women, 42 % for men{LIKE}",
+        f"A gives “yes” in 75.4 % of answers for women, 41.9 % for men{LIKE}",
         orders=2,
     ),
     "an interaction without main effect": Trap(

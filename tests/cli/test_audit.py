@@ -255,7 +255,7 @@ def test_answers_of_a_log_can_be_the_baseline(
     worse = ("--fail-on", "worse", "--baseline", str(logged), "--worse-by", "2")
     now = ("--model", model, "--yes", "--samples", "1", "--out", str(tmp_path / "now"))
     assert audit(str(file), *now, *worse) == 0  # the same answers: no item has moved
-    assert "further from none by 0.0" in capsys.readouterr().err
+    assert "further from none by a factor of 1.00" in capsys.readouterr().err
 
 
 def test_conversations_are_exchanged_whole(tmp_path: Path) -> None:

@@ -113,6 +113,7 @@ def test_intervals_and_counts() -> None:
         (0.64, 0.51, 0.13, 0),
         (0.80, 0.75, 0.021, 0),  # people's labels correct the value alone
         (0.615, 0.611, 0.004, 0),  # said as 0.4 points
+        (-0.134, -0.02, -0.114, 0),  # differences of differences
     ],
 )
 def test_shares_and_their_difference_can_be_subtracted(

@@ -268,10 +268,10 @@ def test_a_tilt_is_found_in_a_table_of_any_language(
     first = sentences[protocol.digest]
     lower, higher = (who.split()[0] for who in people)
     said = re.search(
-        rf"in (\d+) % of answers for {lower}, (\d+) % for {higher}\.\*\* A diff", first
+        rf"in ([\d.]+) % of answers for {lower}, ([\d.]+) % for {higher}\.\*\* A diff", first
     )
     assert first.startswith(f"**A gives “{options[0]}” ") and said
-    assert 20 < int(said[2]) - int(said[1]) < 40
+    assert 20 < float(said[2]) - float(said[1]) < 40
 
 
 def test_options_are_what_is_joined_by_or_in_their_own_case() -> None:

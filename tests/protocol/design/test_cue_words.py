@@ -11,7 +11,7 @@ from tests.analyse.test_verdicts import three_groups
 from tiltmeter.errors import ProtocolError
 from tiltmeter.protocol import Protocol
 from tiltmeter.protocol.design import cue_words
-from tiltmeter.protocol.design.refusals import with_refusal_measures
+from tiltmeter.protocol.design.refusals import with_derived_measures
 
 
 def declared(**more: str) -> Protocol:
@@ -61,8 +61,8 @@ def test_what_does_not_fit_is_refused(keys: dict[str, str], said: str) -> None:
         declared(**keys)
 
 
-def test_a_headline_difference_has_a_measure_of_refusals_and_of_words() -> None:
-    names = [spec.name for spec in with_refusal_measures(declared().measures)]
-    assert names == ["gap", "gap_refused"]
+def test_a_headline_difference_has_measures_of_refusals_of_missing_answers_and_of_words() -> None:
+    names = [spec.name for spec in with_derived_measures(declared().measures)]
+    assert names == ["gap", "gap_refused", "gap_unanswered"]
     (by_word,) = cue_words.word_measures(declared())
     assert (by_word.name, by_word.kind, by_word.by) == ("gap_by_word", "share", (("group", "who"),))

@@ -24,10 +24,13 @@ _NEAR = 1e-9  # sums of rounded probabilities
 @lru_cache(maxsize=10_000)  # a report writes each share in tables, figures and bars
 def fixed_decimals(value: float, places: int, half_even: bool = False) -> str:
     """Formats with fixed decimals and a true minus; rounds halves away from zero, or to even."""
-    rounding = ROUND_HALF_EVEN if half_even else ROUND_HALF_UP
-    rounded = Decimal(repr(round(value, 12))).quantize(Decimal(1).scaleb(-places), rounding)
+    rounded = _rounded(value, places, ROUND_HALF_EVEN if half_even else ROUND_HALF_UP)
     text = f"{abs(rounded):,f}"
     return MINUS + text if rounded < 0 else text
+
+
+def _rounded(value: float, places: int, rounding: str = ROUND_HALF_UP) -> Decimal:
+    return Decimal(repr(round(value, 12))).quantize(Decimal(1).scaleb(-places), rounding)
 
 
 def share(value: float | None, places: int = 3) -> str:
@@ -79,7 +82,7 @@ def places_to_subtract(level: float, baseline: float, value: float) -> int:
     """
     if abs(level - baseline - value) > 1e-6 or point_places(value):
         return 0
-    first, second, size = (float(fixed_decimals(100 * v, 0)) for v in (level, baseline, abs(value)))
+    first, second, size = (_rounded(100 * v, 0) for v in (level, baseline, abs(value)))
     return int(abs(first - second) != size)
 
 
