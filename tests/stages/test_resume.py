@@ -159,7 +159,7 @@ def test_calls_that_cost_nothing_are_dropped(tmp_path: Path) -> None:
         _, said = process.communicate(timeout=300)
     assert process.returncode == 1 and len(server.seen) == CONCURRENCY
     assert "To go on: tiltmeter run roles" in said
-    assert "stopping: calls in flight cost nothing and are dropped" in said
+    assert "stopping: calls in flight are priced at 0 and are dropped" in said
     with planted_server("") as url:
         done = subprocess.run(command(url, out, *few), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -243,7 +243,7 @@ class Caller:
         return sum(not is_free for is_free in self._asking.values())
 
     def drop(self, *, free_only: bool) -> None:
-        """Cancels the calls in flight, or only those that cost nothing. Running the command again
+        """Cancels the calls in flight, or only those priced at 0. Running the command again
         sends them again.
         """
         for task, is_free in list(self._asking.items()):

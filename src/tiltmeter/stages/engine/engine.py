@@ -100,7 +100,7 @@ class Engine:
                 source.workers -= 1
 
     def _interrupt(self, sources: Sequence[JobSource]) -> None:
-        """Stops sending: cancels calls that cost nothing, and waits a few seconds for paid calls,
+        """Stops sending: cancels calls that are priced at 0, and waits a few seconds for paid calls,
         whose replies are stored. A second Ctrl-C ends the process at once.
         """
         self._halt(
@@ -117,7 +117,7 @@ class Engine:
                 f"stopping: {paid} calls in flight are awaited {AWAITED_S:.0f} s and stored; "
                 "Ctrl-C again ends at once, and what they cost is lost"
                 if paid
-                else "stopping: calls in flight cost nothing and are dropped"
+                else "stopping: calls in flight are priced at 0 and are dropped"
             )
         sources[0].show()
 
