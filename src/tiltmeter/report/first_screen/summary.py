@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ... import gold, registry
+from ... import registry
 from ...analyse.claims.output_query import OutputQuery
 from ...analyse.words import numerals, reading
 from ...analyse.words.verdict_words import BY_WEIGHT, Word
@@ -14,7 +14,7 @@ from ...protocol import Protocol, wording
 from ...records import HUMAN, INVALID, NEITHER, OUTCOMES
 from ...stats.results import count_of
 from ...store import Store
-from ...store.queries import label_counts
+from ...store.queries import label_counts, labels
 from ...store.queries.trials import TrialPart
 from ..page_model import audits
 from ..page_model.figures import Pairs
@@ -152,7 +152,7 @@ def _labels(store: Store, annotators: Sequence[str]) -> str:
     if not names:
         return "none yet"
     return (
-        f"{', '.join(names)}; {'compared' if gold.has_gold(store) else 'not compared'} with "
+        f"{', '.join(names)}; {'compared' if labels.have_human(store) else 'not compared'} with "
         "what people say"
     )
 
