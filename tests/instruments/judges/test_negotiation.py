@@ -356,10 +356,10 @@ def test_settings_that_cannot_be_used_are_named(settings: dict[str, Any], said: 
         ({"topics": {"a": "b"}}, "2 entries or more"),
         ({"topics": ["a", "b"]}, "table"),
         ({"topics": {"a": "b", "c": 1}}, "text"),
-        ({"rounds": 0}, "1"),
-        ({"rounds": "5"}, "number"),
-        ({"rounds": True}, "number"),
-        ({"rounds": 21}, "20"),
+        ({"rounds": 0}, "0 is below 1"),
+        ({"rounds": "5"}, "whole number"),
+        ({"rounds": True}, "whole number"),
+        ({"rounds": 21}, "21 is above 20"),
     ],
 )
 def test_settings_of_another_shape_are_refused_as_a_file_is_read(
