@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from ...languages import refusals
 from ...languages.patterns import BEHIND, WordPattern, lazy
@@ -260,7 +260,7 @@ class Statements:
     @cached_property
     def _option_declines(self) -> bool:
         """True if an option is itself a word for declining."""
-        written = (form for forms in self._forms.values() for form in forms)
+        written = chain.from_iterable(self._forms.values())
         return any(map(self._refuses, map(self._language.canonical, written)))
 
     def _refuses(self, body: str, *, excuses: bool = True) -> bool:

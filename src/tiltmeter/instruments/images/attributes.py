@@ -110,9 +110,6 @@ class Attributes(Team, Learner):
     }
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
-        for need in ("colours", "lists", "sets", "found", "values", "one"):
-            if need not in spec.settings:
-                raise ProtocolError(f"instrument {spec.name}: '{need}' is missing.")
         if not judge:
             raise UsageError(
                 f"{spec.name} is labelled by a vision model. Type for instance: --judge "

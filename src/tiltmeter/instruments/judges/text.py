@@ -18,7 +18,7 @@ from typing import NamedTuple
 from ...protocol import InstrumentSpec
 from ...records import UNRESOLVED, Answered, Message, Reply, Request, Steps, Trial
 from .. import Instrument, SecondJudge
-from ..choice.forms import Forms, check_forms, forms_of
+from ..choice.forms import Forms, forms_of
 from ..outcomes import told_to_judges
 from ..wording import Form, Json, Texts, texts
 from .prompt import SAMPLING, converse, mark, nonce, one_of, plain
@@ -35,7 +35,6 @@ class ChoiceJudge(SecondJudge):
     summary = "a model that names the option an answer chooses, beside choice"
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
-        check_forms(spec)
         super().__init__(spec, judge)
         self._lists: dict[str, ClosedList] = {}  # by language
 

@@ -19,7 +19,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import ProtocolError
 from ...protocol import InstrumentSpec
 from ...records import (
     INVALID,
@@ -71,8 +70,6 @@ class RewriteJudge(SecondJudge):
     )
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
-        if spec.settings.get("told", "") not in ("", "condition"):
-            raise ProtocolError(f'instrument {spec.name}: told must be "condition" or left out.')
         super().__init__(spec, judge)
         self.attributes = (PRONOUNS, VERDICT, PUBLISHED, AGREEMENT)
         self._told = spec.settings.get("told") == "condition"
