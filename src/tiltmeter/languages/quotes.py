@@ -1,8 +1,8 @@
-"""Facts of the Unicode CLDR: quotation marks, "and" and "or", scripts and names of languages.
+"""Quotation marks, and facts of the Unicode CLDR: "and" and "or", scripts and names of languages.
 
 The data (cldr.json) is made by scripts/make_cldr.py. Models also write the marks of other languages
 («» in Spanish, for which CLDR has “”), so the marks of all languages are recognised in every
-language, but only the language's own are written.
+language.
 """
 
 from __future__ import annotations
@@ -40,12 +40,11 @@ _BY_THEMSELVES = (
 
 
 class LanguageFacts(NamedTuple):
-    """The facts about a language. name: in English; quotes: outer and inner pair; both, either:
-    "and" and "or" between two items of a list; script: by ISO 15924.
+    """The facts about a language. name: in English; both, either: "and" and "or" between two items
+    of a list; script: by ISO 15924.
     """
 
     name: str
-    quotes: str
     both: str
     either: str
     script: str
@@ -73,12 +72,5 @@ def base(code: str) -> str:
 
 
 def facts(code: str) -> LanguageFacts:
-    """Returns a language's facts; if CLDR lacks it, its code as the name, and English marks."""
-    return _all().get(base(code)) or LanguageFacts(code, "“”‘’", "", "", "")
-
-
-def quote(text: str, code: str) -> str:
-    """Puts a text between the language's outer quotation marks, in French with thin spaces."""
-    marks = facts(code).quotes
-    gap = "\u202f" if base(code) == "fr" else ""
-    return f"{marks[0]}{gap}{text}{gap}{marks[1]}"
+    """Returns a language's facts; if CLDR lacks it, its code as the name, and no words."""
+    return _all().get(base(code)) or LanguageFacts(code, "", "", "")
