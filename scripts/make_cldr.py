@@ -3,8 +3,8 @@
     npm pack cldr-core cldr-misc-full cldr-localenames-full   (unpack each, by its name)
     python scripts/make_cldr.py FOLDER
 
-One line per language: its English name, the words for "and" and "or" between two items, and its
-script (ISO 15924).
+One line per language: its English name, its quotation marks (outer pair, inner pair), the words for
+"and" and "or" between two items, and its script (ISO 15924).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 OUTPUT = Path(__file__).parents[1] / "src" / "tiltmeter" / "languages" / "cldr.json"
+QUOTES = ("quotationStart", "quotationEnd", "alternateQuotationStart", "alternateQuotationEnd")
 
 
 def read(path: Path, *keys: str) -> Any:
@@ -44,10 +45,12 @@ def main(folder: Path) -> None:
         code = path.name
         if not re.fullmatch("[a-z]{2,3}", code) or code not in names:
             continue
+        marks = read(path / "delimiters.json", "main", code, "delimiters")
         lists = read(path / "listPatterns.json", "main", code, "listPatterns")
         script = likely.get(code, f"{code}-Zyyy-ZZ").split("-")[1]
         row = [
             names[code],
+            "".join(marks[name] for name in QUOTES),
             joint(lists["listPattern-type-standard"]["2"]),
             joint(lists["listPattern-type-or"]["2"]),
             script,

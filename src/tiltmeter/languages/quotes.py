@@ -1,8 +1,8 @@
-"""Quotation marks, and facts of the Unicode CLDR: "and" and "or", scripts and names of languages.
+"""Facts of the Unicode CLDR: quotation marks, "and" and "or", scripts and names of languages.
 
 The data (cldr.json) is made by scripts/make_cldr.py. Models also write the marks of other languages
 («» in Spanish, for which CLDR has “”), so the marks of all languages are recognised in every
-language.
+language, but only the language's own are written.
 """
 
 from __future__ import annotations
@@ -40,11 +40,12 @@ _BY_THEMSELVES = (
 
 
 class LanguageFacts(NamedTuple):
-    """The facts about a language. name: in English; both, either: "and" and "or" between two items
-    of a list; script: by ISO 15924.
+    """The facts about a language. name: in English; quotes: outer and inner pair; both, either:
+    "and" and "or" between two items of a list; script: by ISO 15924.
     """
 
     name: str
+    quotes: str
     both: str
     either: str
     script: str
@@ -72,5 +73,5 @@ def base(code: str) -> str:
 
 
 def facts(code: str) -> LanguageFacts:
-    """Returns a language's facts; if CLDR lacks it, its code as the name, and no words."""
-    return _all().get(base(code)) or LanguageFacts(code, "", "", "")
+    """Returns a language's facts; if CLDR lacks it, its code as the name, and English marks."""
+    return _all().get(base(code)) or LanguageFacts(code, "“”‘’", "", "", "")
