@@ -141,15 +141,12 @@ class GateResult:
     def lines(self) -> list[str]:
         """One line per claim that stands in the way of PASS, or a summary if all claims pass."""
         if self.decision is not Decision.PASS:
-            failing = [claim for word in SHUT for claim in self.claims if claim.decision is word]
-            lines = [
-                line
-                for one in failing
-                for line in (
+            lines = []
+            for one in (claim for word in SHUT for claim in self.claims if claim.decision is word):
+                lines += [
                     f"{one.decision}  {one.line}",
-                    *([f"      {one.more}"] * bool(one.more)),
-                )
-            ]
+                    *([f"      {one.more}"] if one.more else ()),
+                ]
             return [*(lines or [f"{self.decision}  nothing could be held"]), *self.notes]
         widest = max(self.claims, key=lambda one: one.used)
         claims = count_of(len(self.claims), "claim")
@@ -181,19 +178,19 @@ def hold(gate: Gate, claims: Sequence[Verdict], cost: Cost | None = None) -> Gat
     others = [claim for claim in claims if not is_of_missing(claim.measure)]
     nothing = bool(others) and all(claim.value is None for claim in others)
     for claim, name in zip(claims, gate_lines.names(claims), strict=True):
-        margin, kinds = gate.margin(claim), {caution.kind for caution in claim.cautions}
-        if margin is None and not (nothing and claim.value is None):
+        size, kinds = gate.margin(claim), claim.facts.kinds
+        margin = math.inf if size is None else size
+        if size is None and not (nothing and claim.value is None):
             unsized.append((claim, name))
         elif CautionKind.REPEATS_ALIKE in kinds:
             untested.append(name)
         elif CautionKind.FEW_CLUSTERS in kinds and not (
-            _fails(gate, claim, margin or math.inf)
-            or missing_answers.share_of(claim) > MUCH_MISSING
+            _fails(gate, claim, margin) or missing_answers.share_of(claim) > MUCH_MISSING
         ):
             few.append((claim, name))
         else:
             about = gate_lines.Name(name, len(claims))
-            decided.append(_decide(gate, claim, margin or math.inf, about, cost))
+            decided.append(_decide(gate, claim, margin, about, cost))
     notes = gate_lines.not_held(unsized, untested, few)
     return replace(together(decided), notes=tuple(notes), left_out=len(claims) - len(decided))
 
@@ -208,8 +205,8 @@ def together(decided: Sequence[ClaimAtGate]) -> GateResult:
 
 def _interval(claim: Verdict) -> tuple[float, float] | None:
     """Returns the 90 % interval; (value, value) if ALIKE_ITEMS or more items all equal the null."""
-    is_null = claim.low is None and claim.value is not None and claim.value == claim.reference
-    if is_null and claim.value is not None and (claim.clusters or 0) >= ALIKE_ITEMS:
+    is_alike = claim.low is None and (claim.clusters or 0) >= ALIKE_ITEMS
+    if is_alike and claim.value is not None and claim.value == claim.reference:
         return claim.value, claim.value
     return at_confidence(claim, EQUIVALENCE)
 
@@ -220,7 +217,7 @@ def _decide(
     ends = _interval(claim)
     worst = None if ends is None else missing_answers.widest(claim, ends)
     distances = _reach(claim, worst)
-    is_sure = CautionKind.FEW_CLUSTERS not in {caution.kind for caution in claim.cautions}
+    is_sure = CautionKind.FEW_CLUSTERS not in claim.facts.kinds
     is_inside = is_sure and distances is not None and max(distances) < margin
     if is_inside and claim.word is not Word.JUDGE_REFUTED:
         decision = Decision.PASS

@@ -64,12 +64,9 @@ def measured(
     numbers = f"{_number(claim.value, claim)} (90 % interval {_range(claim, interval)})"
     if not tilts:
         return f"{name.text}{sides}: {numbers}; {limit}."
-    chance = (
-        ""
-        if claim.p_adjusted is None
-        else f"; p {numerals.chance(claim.p_adjusted)} among {name.among}"
-    )
-    return f"{name.text}: {claim.headline} {numbers}; {limit}{chance}."
+    if claim.p_adjusted is not None:
+        limit += f"; p {numerals.chance(claim.p_adjusted)} among {name.among}"
+    return f"{name.text}: {claim.headline} {numbers}; {limit}."
 
 
 def levels(claim: Verdict) -> Sequence[str]:
@@ -81,20 +78,12 @@ def levels(claim: Verdict) -> Sequence[str]:
 
 def _number(value: float, claim: Verdict) -> str:
     """Formats a number for reading: points for a difference, per cent for a share or a ratio."""
-    if claim.unit in RATIOS:
-        size = 100 * (value - 1)
-        return f"{_signed(size, 0 if abs(size) >= 10 else 1)} %"
-    if claim.unit != "share":
-        return f"{_signed(value, 2)} {claim.unit}".strip()
-    if claim.reference:
+    if claim.unit == "share" and claim.reference:
         return numerals.percent(value)
-    size = 100 * value
-    return f"{_signed(size, 0 if abs(size) >= 10 else 1)} points"
-
-
-def _signed(value: float, places: int) -> str:
-    sign = "+" if value > 0 else numerals.MINUS if value < 0 else ""
-    return f"{sign}{abs(value):,.{places}f}"
+    if claim.unit != "share" and claim.unit not in RATIOS:
+        return f"{numerals.sign(value)}{abs(value):,.2f} {claim.unit}".strip()
+    size, unit = (100 * value, "points") if claim.unit == "share" else (100 * (value - 1), "%")
+    return f"{numerals.sign(size)}{abs(size):,.{int(abs(size) < 10)}f} {unit}"
 
 
 def missing(

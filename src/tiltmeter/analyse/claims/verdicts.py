@@ -230,8 +230,8 @@ def _word(claim: Claim, known: GoldFacts, unsettled: Sequence[Caution], reason: 
 
 def is_open(verdict: Verdict) -> bool:
     """True if nothing may be concluded: judge refuted, gold scarce, replies cut, direction open."""
-    cautions = {CautionKind.GOLD_SCARCE, CautionKind.MUCH_CUT} & {c.kind for c in verdict.cautions}
-    return bool(cautions) or verdict.word in (Word.JUDGE_REFUTED, Word.NOT_SETTLED)
+    has_caution = {CautionKind.GOLD_SCARCE, CautionKind.MUCH_CUT} & verdict.facts.kinds
+    return bool(has_caution) or verdict.word in (Word.JUDGE_REFUTED, Word.NOT_SETTLED)
 
 
 def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
