@@ -15,8 +15,8 @@ from ...languages.pack import pack, shipped
 from ...languages.patterns import WordPattern, lazy
 from ...languages.phrases import DENYING, Language
 from ...records import OTHER_LANGUAGE
-from .mentions import MENTION, SENTENCE_OF, MarkedClause, Marker, values
-from .statements import Statements
+from .mentions import MENTION, SENTENCE_OF, MarkedClause, values
+from .statements import Offered, Statements
 
 _ENDINGS = ("ing", "ed", "es", "e", "s")
 _SHORTEST = 3  # letters of a stem
@@ -27,23 +27,12 @@ _WHOLE = {"assent_whole": True, "dissent_whole": False}
 
 
 class Decisions:
-    """The rules by which answers mean yes or no. yes_no: the options that mean yes and no; passing:
-    True if a form is a common word, such as a pronoun, that need not be an answer.
-    """
+    """The rules by which an answer to a question means yes or no."""
 
-    def __init__(
-        self,
-        language: Language,
-        marker: Marker,
-        statements: Statements,
-        options: Sequence[str],
-        yes_no: tuple[str, str] | None,
-        *,
-        passing: bool,
-    ) -> None:
+    def __init__(self, offered: Offered, statements: Statements) -> None:
+        forms, language, marker, self._passing, self._yes_no = offered
         self._language, self._marker, self._statements = language, marker, statements
-        self._options, self._yes_no = options, yes_no
-        self._passing, self._asked = passing, Asked(language)
+        self._options, self._asked = list(forms), Asked(language)
         self._asks = lru_cache(maxsize=1024)(self._asks_of)
         said_no = map(language.canonical, language.pack.list_of("no"))
         self._by_name = not any(MENTION.search(marker.mark(word)) for word in said_no)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import chain, pairwise
+from typing import NamedTuple
 
 from ...languages import refusals
 from ...languages.patterns import BEHIND, WordPattern, lazy
@@ -24,14 +25,24 @@ _BOTH_FIRST = lazy(rf" (?:@\d+(?:\+\d+)+ )?@(?:\d+\+\d\S*\+)?{BOTH} ")
 Stated = list[set[str]]  # the values of each mention that states a choice
 
 
-class Statements:
-    """The statements of an answer, for one set of forms in one language. passing: True if a form is
-    a common word, such as a pronoun, that need not be an answer.
+class Offered(NamedTuple):
+    """The options of a question in one language. passing: True if a form is a common word, such as
+    a pronoun, that need not be an answer; yes_no: the options that mean yes and no, or None.
     """
 
-    def __init__(self, forms: Forms, language: Language, marker: Marker, passing: bool) -> None:
-        self._language, self._marker, self._passing = language, marker, passing
-        self._forms, self._options = forms, list(forms)
+    forms: Forms
+    language: Language
+    marker: Marker
+    passing: bool
+    yes_no: tuple[str, str] | None
+
+
+class Statements:
+    """The statements of an answer to a question."""
+
+    def __init__(self, offered: Offered) -> None:
+        self._forms, self._language, self._marker, self._passing, _ = offered
+        self._options = list(self._forms)
         role, reach = self._language.role, _reach(self._language)
         decision_gap, degree_gap = (
             rf"(?:[^@ ]\S* ){{0,{reach.get(name, 0)}}}" for name in ("decision", "superlative")

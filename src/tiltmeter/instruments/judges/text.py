@@ -21,7 +21,7 @@ from .. import Instrument, SecondJudge
 from ..choice.forms import Forms, forms_of
 from ..outcomes import told_to_judges
 from ..wording import Form, Json, Texts, texts
-from .prompt import SAMPLING, converse, mark, nonce, one_of, plain
+from .prompt import SAMPLING, asking, converse, mark, one_of, plain
 
 ROUNDS = 3
 
@@ -65,17 +65,13 @@ def word_of(
 ) -> Generator[Sequence[Request], Sequence[Reply], str]:
     """Asks for a word of a closed list; returns the word; after ROUNDS tries `unresolved`."""
 
-    def request(messages: tuple[Message, ...], turn: int) -> Request:
-        again = nonce(item, SAMPLING, turn)
-        return Request(by.judge, messages, SAMPLING, purpose=by.annotator, nonce=again)
-
     def read(text: str) -> tuple[str, str]:
         word = one_of(text, words)
         if word is None:
             return UNRESOLVED, _texts().fill("again", words=", ".join(words))
         return word, ""
 
-    word, _ = yield from converse([asked], request, read, ROUNDS)
+    word, _ = yield from converse([asked], asking(by, item), read, ROUNDS)
     return word
 
 
