@@ -150,7 +150,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
     open_ = [text for text in (gold_note, has_few_items, one_person, much_cut) if text]
     reasons = _reasons(claim, word, open_, [caution.text for caution in reversals], items)
     is_joined = row.instrument in background.cascades
-    facts = _facts(claim, word, cautions, of_judge.refuted, joined=is_joined)
+    facts = _facts(claim, word, cautions, of_judge, joined=is_joined)
     return Verdict(
         word=word,
         headline=first_sentence([facts]).text,
@@ -186,7 +186,7 @@ def _told(*pairs: tuple[CautionKind, str]) -> Iterator[Caution]:
 
 
 def _facts(
-    claim: Claim, word: Word, cautions: Sequence[Caution], refuted: str, *, joined: bool
+    claim: Claim, word: Word, cautions: Sequence[Caution], known: GoldFacts, *, joined: bool
 ) -> ClaimFacts:
     """Collects the facts about a claim and its verdict that the first sentence needs."""
     significant_factors = {factor for factor, _, _ in significant(claim.nuisances)}
@@ -210,7 +210,8 @@ def _facts(
         matters=claim.matters,
         nuisances=nuisances,
         bounds=claim.bounds,
-        refuted=refuted,
+        refuted=known.refuted,
+        gold=known.labels,
         uncued=claim.uncued,
         joined=joined,
     )

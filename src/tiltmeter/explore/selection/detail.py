@@ -95,16 +95,12 @@ class Detail:
         """
         calls = (*filter(None, [self.call]), *self.voices)
         costs = [call.cost for call in calls if call.cost is not None]
-        unknown = (
-            f"{len(calls) - len(costs)} of {len(calls)} calls at unknown cost"
-            if len(costs) < len(calls)
-            else ""
-        )
-        known_price = " and ".join(
-            filter(None, [numerals.dollars(sum(costs)) if costs else "", unknown])
-        )
+        parts = [numerals.dollars(sum(costs))] if costs else []
+        if len(costs) < len(calls):
+            parts.append(f"{len(calls) - len(costs)} of {len(calls)} calls at unknown cost")
         note = " (replies shared with equal outputs counted whole)"
-        return (known_price or "none") + (note if any(call.cost for call in self.voices) else "")
+        has_voices = any(call.cost for call in self.voices)
+        return (" and ".join(parts) or "none") + note * has_voices
 
 
 def detail(index: Index, run: int, output: str) -> Detail:
@@ -208,11 +204,9 @@ def _call(one: calls.StoredCall) -> Call:
 
 def shorten(text: str) -> str:
     """Cuts a text to MOST_CHARACTERS and appends a note if it is longer."""
-    return (
-        text
-        if len(text) <= MOST_CHARACTERS
-        else text[:MOST_CHARACTERS] + "… (cut here; the run has it whole)"
-    )
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    return f"{text[:MOST_CHARACTERS]}… (cut here; the run has it whole)"
 
 
 def picture(store: Store, blob: str, outcome: str) -> tuple[str, str, str]:

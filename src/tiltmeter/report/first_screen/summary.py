@@ -183,21 +183,14 @@ def missing_answers(store: Store, protocol: Protocol) -> Missing:
     kinds = ", ".join(
         f"{value.replace('_', ' ')} {numerals.count(weight)}" for value, weight in none.items()
     )
-    share = numerals.share(sum(none.values()) / total, 2)
+    share = numerals.percent(sum(none.values()) / total)
     return Missing(
-        f"{_percent(share)} of labels{f' ({kinds})' if kinds else ''}",
-        _percent(share),
+        f"{share} of labels{f' ({kinds})' if kinds else ''}",
+        share,
         OutputQuery(annotator, attribute, values=tuple(none)).text(),
         none.get(INVALID, 0.0) / total,
         OutputQuery(annotator, attribute, values=(INVALID,)).text(),
     )
-
-
-def _percent(share: str) -> str:
-    if share in ("0", "1"):
-        return {"0": "0 %", "1": "100 %"}[share]
-    sign, number = (share[:2], share[2:]) if share[0] in "<>" else ("", share)
-    return f"{sign}{numerals.percent(float(number))}"
 
 
 def _counts_hits(protocol: Protocol, annotator: str) -> bool:
