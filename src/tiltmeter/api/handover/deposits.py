@@ -38,9 +38,13 @@ def export_audit(folder: Path | str, target: Path | str, *, texts: bool = False)
             content = private.hide(content, labels.annotators(store), texts)
         hidden = private.hider(())
         html.write_html(alone(content), target / "report.html")
-        (target / "evidence.md").write_text(evidence.evidence(content, rates), "utf-8")
+        (target / "evidence.md").write_text(
+            evidence.evidence(content, rates), "utf-8", newline="\n"
+        )
         if rates:
-            (target / "impact.csv").write_text(hidden(impact.impact_csv(rates)), "utf-8")
+            (target / "impact.csv").write_text(
+                hidden(impact.impact_csv(rates)), "utf-8", newline="\n"
+            )
         return _describe(run, target, content)
 
 
@@ -59,7 +63,7 @@ def export_crate(folder: Path | str, target: Path | str) -> list[Path]:
             store.copy_to(target / "run")
             people = sorted(set(labels.annotators(store)) - labels.machines(store))
         html.write_html(alone(content), target / "report.html")
-        (target / "CITATION.cff").write_text(citation.cff(content), "utf-8")
+        (target / "CITATION.cff").write_text(citation.cff(content), "utf-8", newline="\n")
         table_files.write(run, target / "tables", TABLES_OF_A_CRATE, "default")
         start_page.write(target, content, people, _FILES)
         return _describe(run, target, content)
