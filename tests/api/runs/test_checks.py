@@ -82,7 +82,5 @@ def test_warnings_hold_the_cautions_of_the_report(tmp_path: Path) -> None:
     cautions = [caution for claim in found.verdicts() for caution in claim.cautions]
     assert "missing_answers" in [caution.code for caution in cautions]
     for caution in cautions:
-        assert any(
-            text.endswith(f": {caution.text} [{caution.code}]") for text in found.warnings()
-        )
+        assert any(text.endswith(f": {caution.text} [{caution.code}]") for text in found.warnings())
         assert caution.text in found.report(tmp_path / "r.md").read_text("utf-8")
