@@ -97,3 +97,29 @@ def test_anew_leaves_labels_of_an_earlier_version_in_place(bases: Bases, tmp_pat
     with forging.changing(run) as db:
         query = "SELECT count(*) FROM labels WHERE current AND annotator='choice/9@0123abcd'"
         assert db.execute(query).fetchone() == (54,)
+
+
+def test_runs_whose_judge_is_asked_where_rules_are_unsure(tmp_path: Path) -> None:
+    """One cascade labels: its rules are not missed beside it, and an earlier version is not accused."""
+    run = tmp_path / "run"
+    model, judge = "planted-rewriter:gender=0.3,around=0.6", "planted-rewriter:accuracy=0.8"
+    api.run("protext", model, run, judge=judge, judge_for="unsure", limit=8, seed=1)
+    findings, _ = api.verify(run)
+    assert findings.verdict == "confirmed", [*findings.lines()]
+    assert api.label_anew(run) == []
+    with forging.changing(run) as db:
+        ((name,),) = db.execute("SELECT DISTINCT annotator FROM labels")
+        earlier = f"pronouns/1{name[name.index('+') :]}"
+        db.execute("UPDATE labels SET annotator=?", (earlier,))
+    findings, _ = api.verify(run)
+    assert findings.verdict == "not fully checked", [*findings.lines()]
+    assert f"were read by pronouns/1+{judge}, which this version" in findings.unchecked[0]
+    # 8 items, each for a woman and a man; each output has 12 labels
+    assert "0 of 192 differ" in findings.unchecked[0]
+    with forging.changing(run) as db:
+        db.execute("DELETE FROM labels WHERE id=(SELECT min(id) FROM labels)")
+    assert "1 of 191 differ" in api.verify(run)[0].unchecked[0]
+    with forging.changing(run) as db:
+        db.execute("DELETE FROM labels WHERE output=(SELECT min(output) FROM labels)")
+    findings, _ = api.verify(run)
+    assert any(line.startswith("labels are missing: 1 case") for line in findings.lines())

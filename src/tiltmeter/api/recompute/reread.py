@@ -23,7 +23,8 @@ from ...store.queries import label_sets, settings
 from ...store.queries.labels import MAJORITY
 
 MOST_ORDERS = 4  # judges of a panel whose orders are tried
-_RULE = re.compile(r"(.+)/([0-9]{1,4})@[0-9a-f]{8}")  # annotators without a judge
+# annotators with a version: rules, and cascades of rules and a judge
+_RULE = re.compile(r"([^/]+)/([0-9]{1,4})(\+.+)?@[0-9a-f]{8}")
 Told = tuple[str, int, str, float]  # attribute, position, value, weight of a label
 
 
@@ -48,7 +49,7 @@ class Reread(NamedTuple):
 
     @property
     def number_differing(self) -> int:
-        """Counts the labels that differ; a label that is missing on one side differs."""
+        """Counts the labels that differ, are missing on one side, or cannot be read again."""
         before, now = Counter(self.before), Counter(self.now)
         return max((before - now).total(), (now - before).total())
 
@@ -58,8 +59,16 @@ def reread(store: Store, protocol: Protocol) -> Iterator[Reread]:
     instruments = instruments_of(store, protocol)
     names = label_sets.current_annotators(store) - {MAJORITY}
     machines = {name for name in names if not name.startswith(HUMAN)}
-    rules = {name for name, one in instruments.items() if not one.judge}
     readers = _present_readers(machines - instruments.keys(), instruments)
+    used = machines | {*readers.values()}
+    cascades = {
+        one.name for name, one in instruments.items() if isinstance(one, Cascade) and name in used
+    }
+    rules = {  # rules of a cascade label as a part of it
+        name
+        for name, one in instruments.items()
+        if not one.judge and (name in used or one.name not in cascades)
+    }
     stored = label_sets.iter_current(store)
     by_output = groupby(stored, key=lambda label: label.output)
     jobs = LabelJobs(store, protocol)
@@ -74,7 +83,7 @@ def reread(store: Store, protocol: Protocol) -> Iterator[Reread]:
             for label in labels:
                 by_name.setdefault(label.annotator, []).append(label)
             output, labels = next(by_output, ("", iter(())))
-        for name in sorted(rules | machines, key=lambda name: (name not in readers, name)):
+        for name in sorted(rules | used, key=lambda name: (name not in readers, name)):
             given, reader = by_name.get(name, []), readers.get(name, "")
             if reader and not given:
                 continue  # the present version reads outputs that the earlier one did not
@@ -87,21 +96,17 @@ def reread(store: Store, protocol: Protocol) -> Iterator[Reread]:
         output, labels = next(by_output, ("", iter(())))
 
 
-def _present_readers(
-    unknown: Iterable[str], instruments: Mapping[str, Instrument]
-) -> dict[str, str]:
-    """Returns {annotator of an earlier version: annotator of the present one}, for rules."""
+def _present_readers(names: Iterable[str], present: Iterable[str]) -> dict[str, str]:
+    """Returns {annotator of an earlier version: annotator of the present one}, for rules, alone or
+    with a judge that they ask if they are unsure.
+    """
+    parsed = [(name, parts) for name in present if (parts := _RULE.fullmatch(name))]
     readers = {}
-    for name in unknown:
-        parts = _RULE.fullmatch(name)
-        for one in instruments.values():
-            if (
-                parts is not None
-                and one.annotator == f"{parts[1]}/{one.version}@{one.annotator[-8:]}"
-                and one.version.isdecimal()
-                and 0 < int(parts[2]) < int(one.version)
-            ):
-                readers[name] = one.annotator
+    for name in names:
+        old = _RULE.fullmatch(name)
+        for annotator, new in parsed:
+            if old and old.group(1, 3) == new.group(1, 3) and 0 < int(old[2]) < int(new[2]):
+                readers.setdefault(name, annotator)
     return readers
 
 

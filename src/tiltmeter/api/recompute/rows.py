@@ -156,7 +156,7 @@ def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
         if labels.asked:
             asked[labels.output, labels.annotator] = labels.asked
         where = f"{labels.annotator} of {labels.output}"
-        if labels.reader and labels.now is not None:
+        if labels.reader:
             read_before.add((labels.output, labels.reader))
             counts = earlier[labels.annotator, labels.reader]
             counts[0] += len(labels.before)
