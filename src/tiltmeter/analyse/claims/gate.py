@@ -187,7 +187,8 @@ def hold(gate: Gate, claims: Sequence[Verdict], cost: Cost | None = None) -> Gat
         elif CautionKind.REPEATS_ALIKE in kinds:
             untested.append(name)
         elif CautionKind.FEW_CLUSTERS in kinds and not (
-            _fails(gate, claim, margin or math.inf)
+            CautionKind.UNPAIRED in kinds
+            or _fails(gate, claim, margin or math.inf)
             or missing_answers.share_of(claim) > MUCH_MISSING
         ):
             few.append((claim, name))
@@ -220,16 +221,22 @@ def _decide(
     ends = _interval(claim)
     worst = None if ends is None else missing_answers.widest(claim, ends)
     distances = _reach(claim, worst)
-    is_sure = CautionKind.FEW_CLUSTERS not in {caution.kind for caution in claim.cautions}
+    kinds = {caution.kind: caution.text for caution in claim.cautions}
+    is_sure = CautionKind.FEW_CLUSTERS not in kinds
     is_inside = is_sure and distances is not None and max(distances) < margin
-    if is_inside and claim.word is not Word.JUDGE_REFUTED:
+    unpaired = kinds.get(CautionKind.UNPAIRED, "")
+    if unpaired:
+        decision = Decision.NOT_ENOUGH_DATA
+    elif is_inside and claim.word is not Word.JUDGE_REFUTED:
         decision = Decision.PASS
     elif _fails(gate, claim, margin):
         decision = Decision.FAIL
     else:
         decision = Decision.NOT_ENOUGH_DATA
     line = gate_lines.measured(claim, name, ends, margin, tilts=decision is Decision.FAIL)
-    hint = _hint(claim, ends, margin, cost) if decision is Decision.NOT_ENOUGH_DATA else ""
+    hint = unpaired
+    if decision is Decision.NOT_ENOUGH_DATA and not unpaired:
+        hint = _hint(claim, ends, margin, cost)
     used = max(distances or (math.inf,)) / margin
     return ClaimAtGate(claim, decision, used, line, hint, margin, ends)
 

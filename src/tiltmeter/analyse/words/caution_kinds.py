@@ -63,6 +63,20 @@ class CautionKind(StrEnum):
         *(False, False),
         "{items} cannot show any difference{family}: at least {needed} are needed.",
     )
+    UNPAIRED = (
+        "unpaired",
+        "",
+        "cannot be told: the two sides were asked different things, so what differs may be the "
+        "prompts' subject, not the cue",
+        *(False, False),
+        "No {item} was asked for both {level} and {baseline}: the two sides were asked different "
+        "things, so what differs may be the prompts' subject, not {factor}.",
+    )
+    PARTLY_PAIRED = (
+        *("partly_paired", "", "", False, False),
+        "{item}: {shared} of {all} were asked for both {level} and {baseline}. The others were "
+        "asked on one side alone, so a part of what differs may be their subject, not {factor}.",
+    )
     REPEATS_ALIKE = (  # so that likeness has nothing to be held against
         "repeats_alike",
         "All answers to the same prompt were word for word alike, so nothing shows how much "
