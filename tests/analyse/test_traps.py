@@ -115,7 +115,7 @@ TRAPS = {
     "one name is refused": Trap(
         refused_name,
         Word.TILT_OF_THESE,
-        "With these 3 names per group, A refuses 33 % of answers for women, 0 % for men; names like "
+        "With these 3 names per group, A refuses or cannot tell in 33 % of answers for women, 0 % for men; names like "
         "these are not settled.",
         FEW,
         names=(3, 3),
@@ -196,7 +196,7 @@ TRAPS = {
     "and that is a tilt": Trap(
         refused_group,
         Word.TILT,
-        f"A refuses 100 % of answers for women, 0 % for men{LIKE}",
+        f"A refuses or cannot tell in 100 % of answers for women, 0 % for men{LIKE}",
         measure="gap_refused",
     ),
     "0 of 240": Trap(

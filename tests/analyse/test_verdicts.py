@@ -201,7 +201,9 @@ def test_gold_comes_first(
         "uncorrected" not in verdict.sentence
     )  # a refuted judge's number is what gold makes of it
     assert main(["analyse", "run"]) == 0  # one person's gold is no tick
-    assert "· labels compared with one person" in " ".join(capsys.readouterr().out.split())
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "· labels compared with one person" in printed
+    assert (f"as {labels} labels by people correct it" in printed) == (correction == "ppi++")
     if word == Word.UNDECIDED:
         assert "undecided. 8 gold labels, at least 12 more would do." in verdict.sentence
 

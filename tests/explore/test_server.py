@@ -24,6 +24,7 @@ from tiltmeter.explore.security import bound
 from tiltmeter.explore.selection.thumbnails import Thumbnails, content
 from tiltmeter.explore.server import Explorer, application
 from tiltmeter.store import Store, blobs
+from tiltmeter.store.queries import labels
 
 TOKEN, PORT = "a-token-of-the-test", 8123
 HOME = f"http://127.0.0.1:{PORT}"
@@ -364,7 +365,7 @@ def test_a_correction_stands_beside_the_labels_and_is_no_gold(texts: Path, tmp_p
         assert "human:ann (corrected)" in made.get(f"/output/0/{key}").text
         assert f'split" href="/output/0/{key}' in made.get("/").text
         with Store(folder) as store:
-            assert not gold.has_gold(store) and not gold.truths(store)
+            assert not labels.have_human(store) and not gold.truths(store)
         assert post(value="") == 200
         assert "(corrected)" not in made.get(f"/output/0/{key}").text
 

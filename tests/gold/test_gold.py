@@ -19,6 +19,7 @@ from tiltmeter.errors import TiltmeterError, UsageError
 from tiltmeter.gold import intake, sheet
 from tiltmeter.records import Label
 from tiltmeter.store import Store
+from tiltmeter.store.queries import labels
 
 ROLES = registry.protocol("roles")
 CHOICE = "choice/1@hand"
@@ -136,7 +137,7 @@ def test_what_is_refused_is_named_and_nothing_is_stored(
     )
     with pytest.raises(UsageError, match=said):
         intake.take_in(run.store, ROLES, write(tmp_path / "gold.csv", good, row))
-    assert not gold.has_gold(run.store)
+    assert not labels.have_human(run.store)
 
 
 def test_an_attribute_with_several_values_an_output_is_refused(run: Made, tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def simulated(seed: int, runs: int) -> tuple[float, float, float]:
         assert found.low is not None and found.high is not None
         held += found.low <= share <= found.high
         names = ["human:ann", "human:bea", "human:cy"]
-        leans = {one.name for one in leaning(said, names, "woman", "label")}
+        leans = {one.name for one in leaning(said, names, "woman")}
         named += "human:cy" in leans
         wrong += bool(leans - {"human:cy"})
     return held / runs, named / runs, wrong / runs

@@ -7,8 +7,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from tiltmeter.instruments import Instrument
 from tiltmeter.models import Model
 from tiltmeter.protocol import InstrumentSpec
+from tiltmeter.protocol.reading import schema
+from tiltmeter.protocol.source.json_schema import fault
 from tiltmeter.records import Answered, Label, Output, Reply, Request, Sampling, Steps, Token, Trial
 
 FORMS: dict[str, dict[str, list[str]]] = {
@@ -72,6 +75,12 @@ def drive(
             requests = steps.send([reply(request) for request in requests])
     except StopIteration as end:
         return end.value, asked
+
+
+def fault_of(kind: type[Instrument], settings: Any) -> str:
+    """The fault that is named if a protocol's file has these settings; "" for none."""
+    found = fault(settings, schema.settings(kind.record()))
+    return found.text if found else ""
 
 
 def nobody(request: Request) -> Reply:

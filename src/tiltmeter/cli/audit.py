@@ -19,14 +19,11 @@ from .options import (
     Printing,
     as_json,
     batch,
-    fail_if,
-    full,
     gathers,
     judge,
-    junit,
-    label,
     prints,
     reach,
+    results,
     single,
 )
 
@@ -160,10 +157,7 @@ def _words_by_list(texts: Sequence[str]) -> dict[str, list[str]]:
 @judge
 @reach
 @batch
-@label
-@fail_if
-@junit
-@full
+@results
 @as_json
 @prints
 @gathers("wishes", Wishes)
@@ -263,6 +257,7 @@ def _ask_privately(asked: _Asked, out: Path, options: RunOptions) -> int:
     """Runs in a temporary folder; keeps and prints numbers only."""
     from ..api.handover.junit import write_junit
     from ..api.start.traffic import private
+    from .output import check
 
     sending, printing = asked.sending, asked.printing
     if not (sending.yes or sending.dry_run):
@@ -280,8 +275,7 @@ def _ask_privately(asked: _Asked, out: Path, options: RunOptions) -> int:
         run, _ = _ask(asked, prepared, working, {**options, "pilot": False})
         asked.tell_of_the_log(run, prepared)
         estimates = run.analyse()
-        checked = run.check(*printing.fail_if, estimates=estimates, **printing.gate)
-        checked = replace(checked, allow=printing.allow)
+        checked = check(run, printing, estimates)
         verdicts = run.verdicts(estimates=estimates)
         private.keep(out, working, prepared.decisions, estimates)
         if printing.junit is not None:

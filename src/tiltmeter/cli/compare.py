@@ -46,6 +46,7 @@ def command(
     from ..report.render import terminal_lines
     from ..report.several_runs import changes
     from ..report.several_runs.comparison import build
+    from .output import emit_warnings
 
     comparison = api.compare(*run, margin=margin)
     named, names = changes.with_names(comparison, dict(labels))
@@ -56,8 +57,7 @@ def command(
         pages.write_page(page, out)
         click.echo(f"page: {out}", err=True)
     if as_json:
-        for warning in comparison.warnings:
-            click.echo(f"warning: {warning}", err=True)
+        emit_warnings(comparison.warnings)
         first: dict[str, Json] = {"headline": page.headline, "lede": list(page.lede)}
         echo_json(first | {"rules": RULES, "margin": margin} | _as_dict(comparison))
         return 0

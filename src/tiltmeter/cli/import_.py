@@ -48,6 +48,7 @@ def command(
 
 def _gold(run: str, file: str) -> int:
     from .. import api
+    from .output import emit_warnings
 
     added = api.import_gold(run, file)
     people = ", ".join(name.partition(":")[2] for name in added.annotators)
@@ -57,6 +58,5 @@ def _gold(run: str, file: str) -> int:
     more += f"; {added.blank} without a value" if added.blank else ""
     new = f"{added.labels} gold labels of {people}" if added.labels else f"Nothing new of {people}"
     click.echo(f"{new}{more}")
-    for warning in added.warnings:
-        click.echo(f"warning: {warning}", err=True)
+    emit_warnings(added.warnings)
     return 0

@@ -90,13 +90,7 @@ def _listing() -> str:
     parts = (
         (
             "Protocols (tiltmeter show NAME)",
-            [
-                (
-                    f"{p.name:15}",
-                    f"{p.title} [{_how(p)}]",
-                )
-                for p in protocols
-            ],
+            [(f"{p.name:15}", f"{p.title} [{_how(p)}]") for p in protocols],
         ),
         (
             "Protocols whose texts do not ship (tiltmeter show NAME says where to get them)",
@@ -187,11 +181,8 @@ def _model(row: Listed, width: int) -> str:
     )
     tokens, words, picture = cells or ("–", "", "")
     money = f"{tokens:>6} {words:>6} {picture:>7}  {row.price_date or ''!s:10}"
-    end = (
-        ""
-        if row.retires_on is None
-        else f"{'retired' if row.is_retired() else 'ends'} {row.retires_on}"
-    )
+    verb = "retired" if row.is_retired() else "ends"
+    end = "" if row.retires_on is None else f"{verb} {row.retires_on}"
     image = "pictures  " if row.modality == "image" else ""
     spoken = f"  [{', '.join(row.languages)}]" if row.languages else ""
     name = row.name + (" *" if row.own else "")

@@ -266,6 +266,7 @@ label = click.option(
     metavar="NAME=MODEL",
     help="A short name for a model, as A=openai:gpt-4o; repeat for several.",
 )
+results = _stack(label, fail_if, junit, full)
 variant, taxonomy = single(AuditOptions, "variant"), single(AuditOptions, "taxonomy")
 taxonomy_of_plan = single(AuditOptions, "taxonomy", effective=False)
 stop, shard = single(RunOptions, "stop"), single(RunOptions, "shard")

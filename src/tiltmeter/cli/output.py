@@ -62,14 +62,13 @@ def emit_results(
         from ..report.render import html
 
         html.write_html(alone(built), printing.page)
-    checked = run.check(*printing.fail_if, estimates=estimates, **printing.gate)
-    checked = replace(checked, allow=printing.allow)
+    checked = check(run, printing, estimates)
     verdicts = run.verdicts(estimates=estimates)
     if printing.junit is not None:
         from ..api.handover.junit import write_junit
 
         write_junit(printing.junit, run.protocol.name, checked, verdicts)
-    emit_warnings(run.warnings(estimates=estimates))
+    emit_warnings(run.warnings(estimates=estimates, cautions=False))
     if printing.variant == "default" and not checked.changed:
         emit_warnings(run.changes(verdicts))
     _print_results(run, printing, (built, estimates, verdicts), checked)
@@ -82,6 +81,14 @@ def emit_results(
         return failed
     _emit_lines(checked.lines)
     return checked.exit_code
+
+
+def check(run: Run, printing: Printing, estimates: Sequence[Estimate] | None = None) -> CheckResult:
+    """Checks a run against the thresholds and the gate that were typed."""
+    checked = run.check(
+        *printing.fail_if, variant=printing.variant, estimates=estimates, **printing.gate
+    )
+    return replace(checked, allow=printing.allow)
 
 
 def _print_results(

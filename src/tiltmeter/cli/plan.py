@@ -21,14 +21,11 @@ from .options import (
     batch,
     choices,
     data,
-    fail_if,
-    full,
     gathers,
     judge,
-    junit,
-    label,
     prints,
     reach_of_plan,
+    results,
     stop,
     taxonomy_of_plan,
     variant,
@@ -80,10 +77,7 @@ class Assumptions:
 @reach_of_plan
 @batch
 @variant
-@label
-@fail_if
-@junit
-@full
+@results
 @click.option(
     "--trials",
     type=click.Path(dir_okay=False),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import click
 
-from .options import Printing, fail_if, label, prints, variant
+from ..errors import UsageError
+from .options import Printing, as_json, fail_if, label, prints, variant
 
 
 @click.command()
@@ -21,6 +20,7 @@ from .options import Printing, fail_if, label, prints, variant
 @click.option("--brief", is_flag=True, help="One page that fits a sheet of paper: brief.html.")
 @variant
 @fail_if
+@as_json
 @prints
 def command(
     run: tuple[str, ...],
@@ -35,19 +35,20 @@ def command(
     tiltmeter report run --out run.md
     """
     from .. import api
-    from .output import emit_checks, refuse_gates
+    from .output import check, emit_checks, emit_results, refuse_gates
+
+    if printing.as_json and len(run) > 1:
+        raise UsageError("--json prints one run. Type for each: tiltmeter analyse RUN --json")
 
     runs = [api.open_run(folder) for folder in run]
     for each in runs:
         refuse_gates(each.protocol, printing)
     name = "brief.html" if brief else "report.html"
     target = out or (runs[0].folder / name if len(runs) == 1 else name)
-    layout = printing.variant
-    path = api.report(*run, path=target, variant=layout, labels=dict(printing.labels), brief=brief)
-    click.echo(f"report: {path}")
-    return emit_checks(
-        replace(
-            each.check(*printing.fail_if, variant=layout, **printing.gate), allow=printing.allow
-        )
-        for each in runs
+    path = api.report(
+        *run, path=target, variant=printing.variant, labels=dict(printing.labels), brief=brief
     )
+    click.echo(f"report: {path}", err=printing.as_json)
+    if printing.as_json:
+        return emit_results(runs[0], printing)
+    return emit_checks(check(each, printing) for each in runs)

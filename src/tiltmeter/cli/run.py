@@ -15,14 +15,11 @@ from .options import (
     batch,
     choices,
     data,
-    fail_if,
-    full,
     judge,
-    junit,
-    label,
     pilot,
     prints,
     reach,
+    results,
     shard,
     stop,
     taxonomy,
@@ -51,10 +48,7 @@ if TYPE_CHECKING:
 @reach
 @batch
 @variant
-@label
-@fail_if
-@junit
-@full
+@results
 @as_json
 @prints
 def command(

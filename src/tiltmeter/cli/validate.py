@@ -87,11 +87,11 @@ def _validate(run: str, as_json: bool, full: bool) -> int:
     from .. import api
     from ..report.render import terminal
     from ..report.tables import judges
+    from .output import emit_warnings
 
     validation = api.validate(run)
     for card in validation.cards:
-        for warning in card.warnings:
-            click.echo(f"warning: {warning}", err=True)
+        emit_warnings(card.warnings)
     if as_json:
         echo_json(validation.as_dict())
     else:

@@ -21,6 +21,7 @@ from starlette.types import ASGIApp
 
 from ..errors import TiltmeterError, UsageError
 from ..images import Unusable
+from ..report.page_model.sanitize import all_visible
 from ..store.queries import outputs
 from . import rendering, security
 from .browse.page import page
@@ -85,15 +86,13 @@ class Explorer:
         """Returns the page of a view; if an output is opened, with the output beside it."""
         view = View.parse(request.query_params)
         page, looked = await self.read(self._grid, view)
-        studies = (
-            tuple((title, f"/?study={n}") for n, title in enumerate(self.titles))
-            if self.titles[1:]
-            else ()
-        )
+        studies = tuple((title, f"/?study={n}") for n, title in enumerate(self.titles))
         sheet = "/sheet.png" + view.address(page=view.page) if page.has_sheet else ""
         places = self.places(page.view)
         reports = self._report_links(page.view.study)
-        html = rendering.grid(page, places, studies, looked, sheet=sheet, reports=reports)
+        html = rendering.grid(
+            page, places, studies if studies[1:] else (), looked, sheet=sheet, reports=reports
+        )
         return HTMLResponse(html)
 
     def _report_links(self, study: int) -> tuple[tuple[str, str], ...]:
@@ -124,11 +123,8 @@ class Explorer:
         index = self.indices[view.study]
         run, _, trial = view.open.partition("-")
         try:
-            looked = (
-                detail(index, int(run), trial)
-                if trial and run.isascii() and run.isdigit()
-                else None
-            )
+            has_output = trial and run.isascii() and run.isdigit()
+            looked = detail(index, int(run), trial) if has_output else None
         except UsageError:
             looked = None  # an old address: the grid is shown all the same
         return page(index, view), looked
@@ -166,7 +162,8 @@ class Explorer:
         from .browse import corrections
 
         name = self._correctors[run]
-        return JSONResponse(await self.read(corrections.visible_correctable, source, output, name))
+        attributes = await self.read(corrections.correctable, source, output, name)
+        return JSONResponse([all_visible(one) for one in attributes])
 
     async def correct(self, request: Request) -> Response:
         """Stores or withdraws a correction; status 403 if no name was given."""

@@ -51,6 +51,10 @@ class GoldPair(NamedTuple):
     said: str
     call: str
 
+    def item(self, factor: str) -> str:
+        """Returns the output's item. factor: that of the items; without it an output is its own."""
+        return self.factors.get(factor, self.output)
+
 
 class GoldSample(TypedDict):
     """Outputs that were sampled for annotation, as the run stores them. by: the factors by which
@@ -154,11 +158,6 @@ def is_random(store: Store, attribute: str) -> bool:
 # gold beside judges
 
 
-def has_gold(store: Store) -> bool:
-    """True if people labelled at least one output."""
-    return labels.have_human(store)
-
-
 def annotators(store: Store) -> set[str]:
     """Returns the names of people who labelled; an adjudication counts as its author's."""
     return {name.removesuffix(ADJUDICATED) for name, _ in labels.people_attributes(store)}
@@ -189,20 +188,32 @@ def truths(
     most people gave; no entry in a tie. people: the people whose labels count besides
     adjudications, None for all.
     """
-    labels_of: dict[tuple[str, str], list[labels.StoredLabel]] = defaultdict(list)
+    answers: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    weights: dict[tuple[str, str], float] = {}
     for label in labels.of_people(store):
-        decided_later = label.annotator.endswith(ADJUDICATED)
-        if people is None or decided_later or label.annotator in people:
-            labels_of[label.output, label.attribute].append(label)
-    truth = {}
-    for key, answers in labels_of.items():
-        decided = [
-            answer for answer in answers if answer.annotator.endswith(ADJUDICATED)
-        ] or answers
-        (value, most), *others = Counter(one.value for one in decided).most_common(2)
-        if not others or others[0][1] < most:
-            truth[key] = value, answers[0].weight
-    return truth
+        if people is None or label.annotator.endswith(ADJUDICATED) or label.annotator in people:
+            key = label.output, label.attribute
+            answers[key][label.annotator] = label.value
+            weights.setdefault(key, label.weight)
+    values = {key: most_given(value_by_person) for key, value_by_person in answers.items()}
+    return {key: (value, weights[key]) for key, value in values.items() if value is not None}
+
+
+def most_given(value_by_person: Mapping[str, str]) -> str | None:
+    """Returns the adjudicated value of an output, else the value that most people gave; None in a
+    tie.
+    """
+    decided = [value for who, value in value_by_person.items() if who.endswith(ADJUDICATED)]
+    (value, most), *others = Counter(decided or value_by_person.values()).most_common(2)
+    return value if not others or others[0][1] < most else None
+
+
+def by_judge(known: Iterable[GoldPair]) -> dict[tuple[str, str], list[GoldPair]]:
+    """Groups pairs as {(annotator, attribute): its pairs}, sorted by attribute."""
+    groups: dict[tuple[str, str], list[GoldPair]] = defaultdict(list)
+    for pair in known:
+        groups[pair.annotator, pair.attribute].append(pair)
+    return {key: groups[key] for key in sorted(groups, key=lambda key: key[::-1])}
 
 
 def pairs(store: Store, people: Collection[str] | None = None) -> list[GoldPair]:

@@ -34,13 +34,13 @@ def agreements(
     store: Store, protocol: Protocol, cards: Mapping[tuple[str, str], Sequence[GoldPair]]
 ) -> Iterator[Agreement]:
     """Yields the agreement of people with each annotator, then among people, annotators and the
-    votes of panels. cards: {(attribute, annotator): pairs of gold and the annotator's label}.
+    votes of panels. cards: {(annotator, attribute): pairs of gold and the annotator's label}.
     """
     items = {
         trial: levels(factors).get(protocol.item, trial)
         for trial, _, _, factors in store.iter_trials()
     }
-    for (attribute, annotator), rows in sorted(cards.items()):
+    for (annotator, attribute), rows in cards.items():
         table = {row.output: {"people": row.truth, annotator: row.said} for row in rows}
         weights = {row.output: row.weight for row in rows}
         yield from _coefficients(f"{annotator} and people", attribute, table, items, weights)

@@ -48,7 +48,7 @@ def shares(
         for one in label_counts.condition_weights(store, annotator, attribute)
         if one.value in code
     ]
-    gold_items = [row.factors.get(protocol.item, row.output) for row in in_class]
+    gold_items = [row.item(protocol.item) for row in in_class]
     names = dict.fromkeys((*(item for _, item, _, _ in weights), *gold_items))
     items = {item: place for place, item in enumerate(names)}
     gold = confusion.confusion(

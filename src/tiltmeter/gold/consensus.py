@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..protocol import Protocol
 from ..records import BOTH, NEITHER, OTHER, OUTCOMES, VOTE
-from ..stats.rates import clustered_share
+from ..stats.rates import share_of
 from ..stats.results import Interval
 from ..store import Store
 from ..store.queries import labels
@@ -91,13 +91,7 @@ def judge_names(annotator: str, number: int) -> list[str]:
 def _accuracy(
     protocol: Protocol, rows: Sequence[tuple[GoldPair, bool]], who: str, judge: bool
 ) -> PanelAccuracy:
-    items = dict.fromkeys(pair.factors.get(protocol.item, pair.output) for pair, _ in rows)
-    place = {item: number for number, item in enumerate(items)}
-    right, n = [0] * len(place), [0] * len(place)
-    for pair, is_right in rows:
-        at = place[pair.factors.get(protocol.item, pair.output)]
-        right[at] += is_right
-        n[at] += 1
     first, _ = rows[0]
-    share = clustered_share(successes=right, n=n)
-    return PanelAccuracy(first.annotator, first.attribute, who, judge, len(rows), sum(right), share)
+    right = sum(is_right for _, is_right in rows)
+    share = share_of((pair.item(protocol.item), is_right) for pair, is_right in rows)
+    return PanelAccuracy(first.annotator, first.attribute, who, judge, len(rows), right, share)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from . import GOLD, drawn_weights, known_attributes, machines, refuse_stopped
 from .answers import WORK, State, read_notes, write_notes
 from .lists import AMBIGUOUS, ambiguous_is_a_skip, values_of
 from .people import unlabelled
-from .wide_sheet import is_wide, read_wide
+from .wide_sheet import IDS, is_wide, read_wide
 
 NAMELESS = "gold"  # the person, where a file names none
 UNREAD = "the column {} is no person's, and was not read: {}"
@@ -63,7 +64,7 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
     answers = _answers(lists, path.name, rows)
     _refuse_outputs(store, protocol, path.name, answers)
     skips = [one for one in answers if one.value == AMBIGUOUS and lists.skips(one.attribute)]
-    labels = [one for one in answers if one not in skips]
+    labels = [one for one in answers if one.value != AMBIGUOUS or not lists.skips(one.attribute)]
     drawn = drawn_weights(store)
     weights = {**drawn, **dict(_weights(rows))}
     added, replaced = _store(
@@ -71,23 +72,28 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
     )
     _keep_skips(store, skips)
     people = tuple(dict.fromkeys(label.annotator for label in answers))
-    blank = _blank_outputs(lists, rows, people)
     digest = sha256(intake.read_bytes(path)).hexdigest()
     record = {
         "file": path.name,
         "sha256": digest,
         "annotators": people,
         "labels": added,
-        "drawn": _sampled_note(store, labels),
+        "drawn": _sampled_note(drawn, labels),
         "rows": [label[:5] for label in labels],
-        "blank": blank,
+        "blank": _blank_outputs(lists, rows, people),
         "date": now(),
     }
     store.keep(GOLD, digest[:16], json.dumps(record, ensure_ascii=False))
     warnings = (*map(UNREAD.format, unread, unread.values()), *_warnings(store, labels))
-    left = len(rows) - len(answers)
-    known = len(labels) - added
-    return AddedGold(added, replaced, left, people, warnings, len(skips), known)
+    return AddedGold(
+        added,
+        replaced,
+        blank=len(rows) - len(answers),
+        annotators=people,
+        warnings=warnings,
+        ambiguous=len(skips),
+        known=len(labels) - added,
+    )
 
 
 def _rows(
@@ -154,7 +160,7 @@ def _blank_outputs(
         name = HUMAN + name if name else people[0] if len(people) == 1 else ""
         if name and not _text_of(row, "value"):
             attribute = _text_of(row, "attribute") or lists.default
-            blank[f"{name}/{attribute}"].append(_text_of(row, "output", "trial", "id"))
+            blank[f"{name}/{attribute}"].append(_text_of(row, *IDS))
     return blank
 
 
@@ -204,17 +210,13 @@ class _Lists:
     """The attributes and values that a row may name, and machines' names, which it may not use."""
 
     def __init__(self, store: Store, protocol: Protocol) -> None:
-        self._store, self._protocol, self.clean = store, protocol, store.clean
+        self.clean = store.clean
         self.default = protocol.instruments[0].attribute if protocol.instruments else ""
         self.attributes = known_attributes(store, protocol)
         self.machines = machines(store)
-        self._values: dict[str, tuple[str, ...]] = {}
-
-    def values(self, attribute: str) -> tuple[str, ...]:
-        """Returns the values of an attribute."""
-        if attribute not in self._values:
-            self._values[attribute] = values_of(self._store, self._protocol, attribute)
-        return self._values[attribute]
+        # attribute → its values; attribute → True if `ambiguous` means a skip, not a value
+        self.values = cache(partial(values_of, store, protocol))
+        self.skips = cache(partial(ambiguous_is_a_skip, store, protocol))
 
     def value(self, attribute: str, text: str) -> str:
         """Returns the value that a text means, in any case; the text itself if it means none."""
@@ -222,16 +224,12 @@ class _Lists:
         alike = [value for value in values if fold(value) == fold(text)]
         return text if text in values or len(alike) != 1 else alike[0]
 
-    def skips(self, attribute: str) -> bool:
-        """True if `ambiguous` means a skip for the attribute, not a value."""
-        return ambiguous_is_a_skip(self._store, self._protocol, attribute)
-
 
 def _label(lists: _Lists, where: str, row: RawRow) -> Label:
     """Returns the label of one row, whose value may be unknown. Raises UsageError if the output is
     missing, or the attribute or the person is unknown.
     """
-    output, value = _text_of(row, "output", "trial", "id"), _text_of(row, "value")
+    output = _text_of(row, *IDS)
     if not output:
         raise UsageError(
             f"{where}: the row names no output. The columns 'output' (the id of a trial) and "
@@ -246,8 +244,8 @@ def _label(lists: _Lists, where: str, row: RawRow) -> Label:
             f"{where}: {name} is a model or an instrument, but gold must come from people. Name "
             "the person in the column 'annotator'."
         )
-    value = lists.value(attribute, value)
-    return Label(output, name if name.startswith(HUMAN) else HUMAN + name, attribute, value)
+    value = lists.value(attribute, _text_of(row, "value"))
+    return Label(output, HUMAN + name.removeprefix(HUMAN), attribute, value)
 
 
 def _refuse_outputs(store: Store, protocol: Protocol, file: str, labels: Sequence[Label]) -> None:
@@ -288,7 +286,7 @@ def _weights(rows: Sequence[tuple[str, RawRow]]) -> Iterator[tuple[str, float]]:
                 "by the probability that the output was sampled."
             )
         if text:
-            yield _text_of(row, "output", "trial", "id"), weight
+            yield _text_of(row, *IDS), weight
 
 
 def _rounds(labels: Iterable[Label]) -> list[list[Label]]:
@@ -324,12 +322,10 @@ def _warnings(store: Store, labels: Sequence[Label]) -> Iterator[str]:
             )
 
 
-def _sampled_note(store: Store, labels: Sequence[Label]) -> str:
+def _sampled_note(drawn: Collection[str], labels: Sequence[Label]) -> str:
     """Says how many of a file's outputs were sampled by tiltmeter."""
-    weights = drawn_weights(store)
-    number = len({label.output for label in labels})
-    inside = len({label.output for label in labels if label.output in weights})
+    labelled = {label.output for label in labels}
     return (
-        f"{inside} of {number} outputs are of a sample that tiltmeter drew; of the others it "
-        "is not known"
+        f"{len(labelled & {*drawn})} of {len(labelled)} outputs are of a sample that tiltmeter "
+        "drew; of the others it is not known"
     )

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from .. import gold
 from ..protocol import Protocol
-from ..stats.rates import clustered_share
+from ..stats.rates import share_of
 from ..stats.results import Interval
 from ..store import Store
 from ..store.queries import labels
@@ -119,12 +119,6 @@ def _rank(order: Sequence[Sequence[str]], key: Sequence[str]) -> list[tuple[int,
 
 
 def _group(annotator: str, factor: str, level: str, found: Sequence[_Checked]) -> CheckedGroup:
-    outputs = dict.fromkeys(one.output for one in found)
-    place = {output: number for number, output in enumerate(outputs)}
-    wrong, n = [0] * len(place), [0] * len(place)
-    for one in found:
-        wrong[place[one.output]] += one.verdict == "wrong"
-        n[place[one.output]] += 1
     verdicts = [one.verdict for one in found]
     return CheckedGroup(
         annotator,
@@ -134,5 +128,5 @@ def _group(annotator: str, factor: str, level: str, found: Sequence[_Checked]) -
         verdicts.count("agreed"),
         verdicts.count("wrong"),
         verdicts.count(AMBIGUOUS),
-        clustered_share(successes=wrong, n=n),
+        share_of((one.output, one.verdict == "wrong") for one in found),
     )

@@ -8,8 +8,8 @@ the gold.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -23,20 +23,21 @@ from ..stats.means import pooled_mean
 from ..stats.special import betainc
 from ..store import Store
 from ..store.queries import labels
-from . import attributes
+from . import attributes, most_given
 from .people import unlabelled
 
 PEOPLE = labels.MAJORITY  # the annotator
 WEAK = 0.4  # Krippendorff's α below which a headline says that people do not agree
 FEW = 9  # outputs that several people saw, below which nothing is said of one of them
 _LEVEL = 0.05
+Answers = Mapping[str, str]  # of an output: person → value
 
 
 def current(store: Store, protocol: Protocol) -> Iterator[Label]:
     """Yields the labels by majority that follow from people's labels."""
     for attribute in attributes_by_people(store, protocol) if labels.have_human(store) else ():
-        for output, value_by_person in _values_by_person(store, attribute).items():
-            yield Label(output, PEOPLE, attribute, majority(value_by_person))
+        for output, answers in _read_answers(store, attribute).by_output.items():
+            yield Label(output, PEOPLE, attribute, majority(answers))
 
 
 def changes(store: Store, protocol: Protocol) -> list[Label]:
@@ -73,7 +74,7 @@ def refresh(folder: Path, protocol: Protocol) -> None:
 
 def leave_out(store: Store, protocol: Protocol, attribute: str, people: Collection[str]) -> None:
     """Withdraws people's labels of an attribute in a copy of a run; recomputes the majority."""
-    values = _values_by_person(store, attribute)
+    values = _read_answers(store, attribute).by_output
     keys = [(out, who, attribute) for out, each in values.items() for who in {*each} & {*people}]
     alone = [(out, PEOPLE, attribute) for out, each in values.items() if {*each} <= {*people}]
     store.withdraw([*keys, *alone])
@@ -98,20 +99,41 @@ def attributes_by_people(store: Store, protocol: Protocol) -> list[str]:
     return [name for name in attributes(protocol) if name in by_people - by_machines]
 
 
-def majority(said: Mapping[str, str]) -> str:
-    """Returns the value that most people gave, `unresolved` in a tie. said: {person: value}."""
-    decided = [value for who, value in said.items() if who.endswith(ADJUDICATED)]
-    (value, most), *others = Counter(decided or said.values()).most_common(2)
-    return value if not others or others[0][1] < most else UNRESOLVED
+def majority(answers: Answers) -> str:
+    """Returns the value that most people gave an output, `unresolved` in a tie."""
+    return most_given(answers) or UNRESOLVED
 
 
-def _values_by_person(store: Store, attribute: str) -> dict[str, dict[str, str]]:
-    """Returns {output: {person: value}} of an attribute."""
-    by_output: dict[str, dict[str, str]] = defaultdict(dict)
+class _AttributeAnswers(NamedTuple):
+    """People's labels of an attribute. shared: those outputs that several people labelled."""
+
+    by_output: Mapping[str, Answers]
+    names: Sequence[str]
+    shared: Mapping[str, Answers]
+
+    @property
+    def alpha(self) -> float | None:
+        """Krippendorff's α on the shared outputs; None if there are none."""
+        values = sorted({value for answers in self.shared.values() for value in answers.values()})
+        if len(values) < 2:
+            return 1.0 if values else None
+        codes = {value: number for number, value in enumerate(values)}
+        table = [
+            [codes[answers[name]] if name in answers else -1 for name in self.names]
+            for answers in self.shared.values()
+        ]
+        rated = agreement.ratings(codes=np.array(table), classes=len(values))
+        return agreement.krippendorff_alpha(rated=rated).value
+
+
+def _read_answers(store: Store, attribute: str) -> _AttributeAnswers:
+    by_output: dict[str, dict[str, str]] = {}
     for label in labels.of_people(store):
         if label.attribute == attribute:
-            by_output[label.output][label.annotator] = label.value
-    return by_output
+            by_output.setdefault(label.output, {})[label.annotator] = label.value
+    names = sorted({who for answers in by_output.values() for who in answers})
+    shared = {output: answers for output, answers in by_output.items() if len(answers) > 1}
+    return _AttributeAnswers(by_output, names, shared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +145,6 @@ class LabellingPerson:
     labels."""
 
     name: str
-    attribute: str
     said: str
     value: float
     low: float
@@ -152,34 +173,26 @@ class AgreementOfPeople(NamedTuple):
 def agreements(store: Store, protocol: Protocol) -> Iterator[AgreementOfPeople]:
     """Yields the agreement on each attribute that only people label, if several people did."""
     for attribute in attributes_by_people(store, protocol):
-        answers = _values_by_person(store, attribute)
-        names = sorted({who for each in answers.values() for who in each})
-        shared = {output: each for output, each in answers.items() if len(each) > 1}
-        alpha = _alpha(shared, names)
-        if alpha is not None:
-            lean = [
-                one.name for one in leaning(answers, names, _counted_value(protocol, attribute), "")
-            ]
-            named = dict.fromkeys([*lean, *(name for name, _, _ in dissenting(answers, names))])
-            yield AgreementOfPeople(attribute, alpha, len(shared), list(named))
+        by_output, names, shared = answers = _read_answers(store, attribute)
+        if answers.alpha is not None:
+            lean = leaning(by_output, names, _counted_value(protocol, attribute))
+            alone = dissenting(by_output, names)
+            named = dict.fromkeys([*(one.name for one in lean), *(name for name, _, _ in alone)])
+            yield AgreementOfPeople(attribute, answers.alpha, len(shared), list(named))
 
 
 def people_and_alpha(store: Store, attribute: str) -> tuple[int, float | None]:
     """Returns the number of people who labelled an attribute, and Krippendorff's α on the outputs
     that several labelled, or None.
     """
-    labels_of = _values_by_person(store, attribute)
-    names = sorted({who for each in labels_of.values() for who in each})
-    shared = {output: each for output, each in labels_of.items() if len(each) > 1}
-    return len({name.removesuffix(ADJUDICATED) for name in names}), _alpha(shared, names)
+    answers = _read_answers(store, attribute)
+    return len({name.removesuffix(ADJUDICATED) for name in answers.names}), answers.alpha
 
 
 def sentences(store: Store, protocol: Protocol) -> Iterator[str]:
     """Yields sentences on the agreement of people who label without a judge, and on each person."""
     for attribute in attributes_by_people(store, protocol):
-        labels_of = _values_by_person(store, attribute)
-        names = sorted({who for each in labels_of.values() for who in each})
-        shared = {output: each for output, each in labels_of.items() if len(each) > 1}
+        by_output, names, shared = answers = _read_answers(store, attribute)
         yield from unlabelled(store, attribute)
         if len(names) < 2:
             yield (
@@ -187,7 +200,7 @@ def sentences(store: Store, protocol: Protocol) -> Iterator[str]:
                 "annotate RUN --annotator NAME"
             )
             continue
-        alpha = _alpha(shared, names)
+        alpha = answers.alpha
         if alpha is not None:
             weak = (
                 ". That is too little: people see different things, and the numbers say little"
@@ -199,7 +212,7 @@ def sentences(store: Store, protocol: Protocol) -> Iterator[str]:
                 f"several labelled, Krippendorff's α is {alpha:.2f}{weak}."
             )
         leaning_names = set()
-        for one in leaning(labels_of, names, _counted_value(protocol, attribute), attribute):
+        for one in leaning(by_output, names, _counted_value(protocol, attribute)):
             name, more = one.name.removeprefix(HUMAN), "more" if one.value > 0 else "less"
             leaning_names.add(one.name)
             yield (
@@ -208,7 +221,7 @@ def sentences(store: Store, protocol: Protocol) -> Iterator[str]:
                 f"{100 * one.high:.0f}]; without {name} its share would be {one.without:.2f}, not "
                 f"{one.share:.2f}."
             )
-        for name, alone, fewest in dissenting(labels_of, names):
+        for name, alone, fewest in dissenting(by_output, names):
             if name not in leaning_names:
                 yield (
                     f"{name.removeprefix(HUMAN)} alone says otherwise than all others in "
@@ -223,20 +236,8 @@ def _counted_value(protocol: Protocol, attribute: str) -> str:
     return next(values, "")
 
 
-def _alpha(shared: Mapping[str, Mapping[str, str]], names: Sequence[str]) -> float | None:
-    if not shared:
-        return None
-    values = sorted({value for each in shared.values() for value in each.values()})
-    codes = {value: number for number, value in enumerate(values)}
-    table = [[codes.get(each.get(name, ""), -1) for name in names] for each in shared.values()]
-    if len(values) < 2:
-        return 1.0
-    rated = agreement.ratings(codes=np.array(table), classes=len(values))
-    return agreement.krippendorff_alpha(rated=rated).value
-
-
 def leaning(
-    said: Mapping[str, Mapping[str, str]], names: Sequence[str], value: str, attribute: str
+    said: Mapping[str, Answers], names: Sequence[str], value: str
 ) -> Iterator[LabellingPerson]:
     """Yields the people who give a value more or less often than the others, the most deviant
     first. Each such person is left out before the next is sought, as their labels would make others
@@ -244,11 +245,8 @@ def leaning(
     """
     left = list(names)
     while len(left) > 2:
-        kept = {
-            output: {who: v for who, v in each.items() if who in left}
-            for output, each in said.items()
-        }
-        rows = [person for person in people(kept, left, value, attribute) if person.leans]
+        kept = {output: _of(answers, left) for output, answers in said.items()}
+        rows = [person for person in people(kept, left, value) if person.leans]
         if not rows:
             return
         farthest = max(rows, key=lambda one: abs(one.value) / (one.high - one.low))
@@ -257,15 +255,15 @@ def leaning(
 
 
 def people(
-    said: Mapping[str, Mapping[str, str]], names: Sequence[str], value: str, attribute: str
+    said: Mapping[str, Answers], names: Sequence[str], value: str
 ) -> Iterator[LabellingPerson]:
     """Yields a comparison of each person with the majority of the others."""
-    share = _share(said, value)
+    share = _share(said.values(), value)
     for name in names:
         gaps = [
-            float(each[name] == value) - float(other == value)
-            for each in said.values()
-            if name in each and (other := _others_value(each, name)) != UNRESOLVED
+            float(answers[name] == value) - float(other == value)
+            for answers in said.values()
+            if name in answers and (other := _others_value(answers, name)) != UNRESOLVED
         ]
         if len(gaps) < FEW:
             continue
@@ -274,30 +272,24 @@ def people(
         )
         if mean.value is None or mean.low is None or mean.high is None:
             continue
-        others = {
-            output: {who: v for who, v in each.items() if who != name}
-            for output, each in said.items()
-        }
-        without = _share({key: each for key, each in others.items() if each}, value)
+        without = _share([_of(answers, {*names} - {name}) for answers in said.values()], value)
         yield LabellingPerson(
-            name, attribute, value, mean.value, mean.low, mean.high, len(gaps), share, without
+            name, value, mean.value, mean.low, mean.high, len(gaps), share, without
         )
 
 
-def dissenting(
-    said: Mapping[str, Mapping[str, str]], names: Sequence[str]
-) -> Iterator[tuple[str, int, int]]:
+def dissenting(said: Mapping[str, Answers], names: Sequence[str]) -> Iterator[tuple[str, int, int]]:
     """Yields (person, number of outputs on which this person contradicts all others, who agree; the
     fewest such outputs of anybody) if the numbers differ significantly. Null: each of the two is
     equally likely to dissent; exact binomial, adjusted for all pairs. By hand: 8 and 0 times, among
     3 people: p = 1/256·6 = .023."""
     alone = Counter(dict.fromkeys(names, 0))
-    for each in said.values():
-        if len(each) < len(names) or len(names) <= 2:
+    for answers in said.values():
+        if len(answers) < len(names) or len(names) <= 2:
             continue
-        (_, most), *rest = Counter(each.values()).most_common()
+        (_, most), *rest = Counter(answers.values()).most_common()
         if most == len(names) - 1:
-            alone[next(who for who, value in each.items() if value == rest[0][0])] += 1
+            alone[next(who for who, value in answers.items() if value == rest[0][0])] += 1
     fewest = min(alone.values(), default=0)
     for name, number in alone.most_common():
         p = float(betainc(number, fewest + 1, 0.5)) if number > fewest else 1.0
@@ -305,13 +297,17 @@ def dissenting(
             yield name, number, fewest
 
 
-def _others_value(said: Mapping[str, str], name: str) -> str:
+def _of(answers: Answers, people: Collection[str]) -> Answers:
+    return {who: value for who, value in answers.items() if who in people}
+
+
+def _others_value(answers: Answers, name: str) -> str:
     """Returns the others' majority value for an output; `unresolved` in a tie or without others."""
-    others = {who: value for who, value in said.items() if who != name}
+    others = _of(answers, {*answers} - {name})
     return majority(others) if others else UNRESOLVED
 
 
-def _share(said: Mapping[str, Mapping[str, str]], value: str) -> float:
+def _share(said: Iterable[Answers], value: str) -> float:
     """Returns a value's share among the outputs that have a majority value."""
-    decided = [one for each in said.values() if (one := majority(each)) != UNRESOLVED]
-    return float(np.mean([one == value for one in decided])) if decided else 0.0
+    decided = [most for answers in said if answers and (most := majority(answers)) != UNRESOLVED]
+    return float(np.mean([most == value for most in decided])) if decided else 0.0

@@ -138,15 +138,15 @@ def progress(store: Store) -> Iterator[PersonProgress]:
         )
         among = json.loads(store.artefact(AMONG, attribute) or "[]")
         mine = [states.get(item, State()) for item in part_of(items or states, annotator, among)]
-        skips = Counter(state.skipped for state in mine if state.skipped)
-        yield PersonProgress(
-            annotator,
-            attribute,
-            len(mine),
-            sum(bool(state.value) for state in mine),
-            dict(skips.most_common()),
-            sum(bool(state.note) for state in mine),
-        )
+        yield progress_of(annotator, attribute, mine)
+
+
+def progress_of(annotator: str, attribute: str, mine: Sequence[State]) -> PersonProgress:
+    """Counts the answers of one person. mine: the states of all items, also without an answer."""
+    skipped = dict(Counter(state.skipped for state in mine if state.skipped).most_common())
+    labelled = sum(bool(state.value) for state in mine)
+    notes = sum(bool(state.note) for state in mine)
+    return PersonProgress(annotator, attribute, len(mine), labelled, skipped, notes)
 
 
 def _whole_outputs(store: Store, drawn: Mapping[str, set[str]], attribute: str) -> set[str]:

@@ -9,7 +9,6 @@ no number.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -23,7 +22,7 @@ from ..store import Store
 from ..store.queries import artefacts
 from .answers import State, ValueChoice, check_state, read_notes, with_keys, wording, write_notes
 from .lists import TAXONOMY, taxonomies
-from .people import PersonProgress
+from .people import PersonProgress, progress_of
 
 REVIEW = "taxonomy_review"  # kind of the artefacts, named after the annotator
 
@@ -132,21 +131,13 @@ def progress(store: Store, protocol: Protocol) -> Iterator[PersonProgress]:
     values = taxonomy_values(store, protocol) if by_person else {}
     for annotator, marks_of in by_person.items():
         mine = [marks_of.get(item, State()) for item in values]
-        skipped = Counter(state.skipped for state in mine if state.skipped)
-        yield PersonProgress(
-            annotator,
-            TAXONOMY,
-            len(mine),
-            sum(bool(state.value) for state in mine),
-            dict(skipped.most_common()),
-            sum(bool(state.note) for state in mine),
-        )
+        yield progress_of(annotator, TAXONOMY, mine)
 
 
 def shares(store: Store, known: Mapping[str, TaxonomyValue]) -> Iterator[MarkShare]:
     """Yields the share of each mark per person, clustered by attribute."""
     # loads scipy, which the page on which they mark has no use for
-    from ..stats.rates import clustered_share
+    from ..stats.rates import share_of
 
     for annotator, states in marks(store).items():
         marks_by_attribute = [
@@ -154,14 +145,6 @@ def shares(store: Store, known: Mapping[str, TaxonomyValue]) -> Iterator[MarkSha
             for item, mark in states.items()
             if mark.value and item in known
         ]
-        wholes = list(dict.fromkeys(whole for whole, _ in marks_by_attribute))
         for mark in wording()["review"] if marks_by_attribute else ():
-            hits = [
-                sum(value == mark for other, value in marks_by_attribute if other == whole)
-                for whole in wholes
-            ]
-            share = clustered_share(
-                successes=hits,
-                n=[sum(other == whole for other, _ in marks_by_attribute) for whole in wholes],
-            )
-            yield MarkShare(annotator, mark, sum(hits), share)
+            hits = [(whole, value == mark) for whole, value in marks_by_attribute]
+            yield MarkShare(annotator, mark, sum(is_hit for _, is_hit in hits), share_of(hits))

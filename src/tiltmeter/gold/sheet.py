@@ -121,10 +121,9 @@ def _rows_of_attributes(
 
 def default_attribute(store: Store, protocol: Protocol) -> str:
     """Returns the first headline measure's attribute if labelled, else the first instrument's."""
-    seen = set(labels.attributes(store))
-    closed = set(attributes(protocol)) & (
-        seen or set(attributes(protocol))
-    ) - labels.attributes_with_several(store)
+    declared = {*attributes(protocol)}
+    seen = {*labels.attributes(store)} or declared
+    closed = declared & seen - labels.attributes_with_several(store)
     wanted = sorted(protocol.measures, key=lambda measure: not measure.headline)
     labelled = (measure.attribute for measure in wanted if measure.attribute in closed)
     if not protocol.instruments:
@@ -160,9 +159,8 @@ def _pool(store: Store, protocol: Protocol, names: tuple[str, ...]) -> dict[str,
         if not mode.logprobs and not mode.for_discovery
     ]
     pool: dict[str, SheetCandidate] = {}
-    asked = {name for spec in protocol.instruments for name in (spec.attribute, *spec.also)}
     # items that people rate before any judge does
-    unlabelled = not labels_of and bool(asked & set(names))
+    unlabelled = not labels_of and bool({*attributes(protocol)} & {*names})
     for answer in outputs.answers(store):
         if answer.mode in modes and (unlabelled or answer.id in labels_of):
             condition = {"subject": answer.subject, "mode": answer.mode, **answer.levels}

@@ -8,6 +8,7 @@ rates differ by condition, as this alone can make or hide a gap.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
@@ -112,17 +113,13 @@ def validate(store: Store, protocol: Protocol) -> Validation:
 def check(store: Store, protocol: Protocol) -> Validation:
     """Compares annotators with gold and each other; empty if there is nothing to compare."""
     pairs = gold.pairs(store)
-    by_card: dict[tuple[str, str], list[GoldPair]] = {}
-    for pair in pairs:
-        by_card.setdefault((pair.attribute, pair.annotator), []).append(pair)
-    cards = [_card(store, protocol, key, rows) for key, rows in sorted(by_card.items())]
-    numbers: dict[str, int] = {}
-    for _, attribute in gold.truths(store):
-        numbers[attribute] = numbers.get(attribute, 0) + 1
+    by_judge = gold.by_judge(pairs)
+    cards = [_card(store, protocol, key, rows) for key, rows in by_judge.items()]
+    numbers = Counter(attribute for _, attribute in gold.truths(store))
     values = review.taxonomy_values(store, protocol)
     return Validation(
         tuple(cards),
-        (*agreements(store, protocol, by_card), *reviewer_agreements(store, values)),
+        (*agreements(store, protocol, by_judge), *reviewer_agreements(store, values)),
         numbers,
         people.skips(store),
         tuple(review.shares(store, values)),
@@ -151,7 +148,7 @@ class _Codes:
             classes=max(2, len(self.classes)),
             answers=max(2, len(self.answers)),
             items=len(self.items),
-            clusters=[self.items[row.factors.get(item, row.output)] for row in rows],
+            clusters=[self.items[row.item(item)] for row in rows],
             weights=[row.weight for row in rows],
         )
 
@@ -159,18 +156,14 @@ class _Codes:
 def _card(
     store: Store, protocol: Protocol, key: tuple[str, str], rows: Sequence[GoldPair]
 ) -> ReportCard:
-    attribute, annotator = key
+    annotator, attribute = key
     order = {value: place for place, value in enumerate(values_of(store, protocol, attribute))}
     classes = sorted({row.truth for row in rows}, key=lambda value: order.get(value, len(order)))
     others = sorted(
         {row.said for row in rows} - set(classes), key=lambda value: order.get(value, len(order))
     )
-    items = {
-        item: n
-        for n, item in enumerate(
-            dict.fromkeys(row.factors.get(protocol.item, row.output) for row in rows)
-        )
-    }
+    names = dict.fromkeys(row.item(protocol.item) for row in rows)
+    items = {item: n for n, item in enumerate(names)}
     codes = _Codes(tuple(classes), (*classes, *others), items)
     groups = [_group(codes, protocol, "", "", rows)]
     gaps: list[tuple[str, str, str, Confusion, Confusion]] = []
@@ -277,7 +270,7 @@ def _shared_replies(annotator: str, rows: Sequence[GoldPair], item: str) -> Iter
     """Yields a warning if outputs of several gold labels share a judge's reply and its errors."""
     items: dict[str, set[str]] = {}
     for row in rows:
-        items.setdefault(row.call or row.output, set()).add(row.factors.get(item, row.output))
+        items.setdefault(row.call or row.output, set()).add(row.item(item))
     if len(items) == len(rows):
         return
     several = sum(len(shared) > 1 for shared in items.values())

@@ -14,17 +14,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from ..languages.letters import UNSPACED, WORD
 from ..languages.patterns import lazy
 from ..protocol import InstrumentSpec
 from ..records import Answered, Label
-from . import Parser, Settings
-from .text.prose import LANGUAGE, MASK, prose
-from .text.prose import wording as told_by
-from .wording import Json
+from . import Settings
+from .text.prose import LANGUAGE, MASK, ProseParser, prose
 
 WORDS, CHARACTERS, SENTENCES = UNITS = ("words", "characters", "sentences")
 _WORD = lazy(rf"[{UNSPACED}]|{WORD}(?:['’-]{WORD})*")
@@ -36,13 +34,12 @@ _ENDS = lazy(
 )
 
 
-class Length(Parser):
+class Length(ProseParser):
     """settings: unit = "words" (default), "characters" or "sentences"."""
 
     kind = "length"
     version = "2"
     summary = "how long an answer is: a number"
-    modality = "text"
     settings_schema: ClassVar[Settings] = {
         "unit": {"enum": list(UNITS), "default": WORDS, "description": "What is counted."},
         "language": LANGUAGE,
@@ -52,10 +49,6 @@ class Length(Parser):
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         self.unit = str(spec.settings.get("unit", WORDS))
         super().__init__(spec, judge)
-
-    def wording(self) -> Mapping[str, Json]:
-        """Returns the lists of refusal.toml, by which refusals are recognised."""
-        return told_by()
 
     def read(self, item: Answered) -> Sequence[Label]:
         """Returns one label: the length in the unit of the settings, or an outcome."""

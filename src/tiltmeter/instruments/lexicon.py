@@ -30,9 +30,7 @@ from ..protocol import InstrumentSpec, Protocol
 from ..records import NEITHER, OUTCOMES, Answered, Label
 from . import HitParser, Settings, rows
 from .length import length
-from .text.prose import LANGUAGE, MASK, prose
-from .text.prose import wording as told_by
-from .wording import Json
+from .text.prose import LANGUAGE, MASK, ProseParser, prose
 
 _APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "‘": "'"})
 _LISTS = rows(
@@ -44,7 +42,7 @@ _DOTTED_I = ("tr", "az")  # languages in which I is the capital of ı
 Lists = Mapping[str, Sequence[str]]
 
 
-class Lexicon(HitParser):
+class Lexicon(ProseParser, HitParser):
     """settings: lists = {list: [words]}, or rows with the columns list and word, and with the
     column language if lists differ by language.
     """
@@ -52,7 +50,6 @@ class Lexicon(HitParser):
     kind = "lexicon"
     version = "2"
     summary = "words of named lists in a text: a label for each hit"
-    modality = "text"
     needs: ClassVar[tuple[str, ...]] = ("lists",)
     settings_schema: ClassVar[Settings] = {
         "lists": {
@@ -112,10 +109,6 @@ class Lexicon(HitParser):
             protocol.languages if "language" not in self.settings else (self.settings["language"],)
         ):
             self._finders_of(code)
-
-    def wording(self) -> Mapping[str, Json]:
-        """Returns the lists of refusal.toml, by which refusals are recognised."""
-        return told_by()
 
     def read(self, item: Answered) -> Sequence[Label]:
         """Returns one label per hit in the text; if there is none, `neither` or an outcome."""

@@ -16,10 +16,8 @@ from typing import ClassVar
 
 from ..protocol import InstrumentSpec
 from ..records import INVALID, Answered, Label
-from . import Parser, Settings
-from .text.prose import LANGUAGE, prose
-from .text.prose import wording as told_by
-from .wording import Json
+from . import Settings
+from .text.prose import LANGUAGE, ProseParser, prose
 
 _NUMBER = re.compile(
     r"(?<![\w.,])[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|[.,]\d)"
@@ -28,13 +26,12 @@ _NUMBER = re.compile(
 _THOUSANDS = re.compile(r"(?<![\d.])[1-9]\d{0,2}\.\d{3}(?!\d)")
 
 
-class Number(Parser):
+class Number(ProseParser):
     """settings: scale = the closed list of numbers that an answer may give, if there is one."""
 
     kind = "number"
     version = "1"
     summary = "the number that an answer gives"
-    modality = "text"
     settings_schema: ClassVar[Settings] = {
         "scale": {
             "type": "array",
@@ -56,10 +53,6 @@ class Number(Parser):
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
         """Returns the number itself."""
         return (value,)
-
-    def wording(self) -> Mapping[str, Json]:
-        """Returns the lists of refusal.toml, by which refusals are recognised."""
-        return told_by()
 
     def read(self, item: Answered) -> Sequence[Label]:
         """Returns one label: the number, or an outcome if there are several numbers or none."""

@@ -10,29 +10,22 @@ Label: the number, to two decimals; for a non-answer its outcome.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from ..records import INVALID, Answered, Label
-from . import Parser, Settings
+from . import Settings
 from .length import SENTENCES, WORDS, length
-from .text.prose import LANGUAGE, MASK, prose
-from .text.prose import wording as told_by
-from .wording import Json
+from .text.prose import LANGUAGE, MASK, ProseParser, prose
 
 
-class ReadingLevel(Parser):
+class ReadingLevel(ProseParser):
     """settings: language = of the texts, mask = the cues to hide."""
 
     kind = "reading_level"
     version = "1"
     summary = "how hard an answer is to read: a number"
-    modality = "text"
     settings_schema: ClassVar[Settings] = {"language": LANGUAGE, "mask": MASK}
-
-    def wording(self) -> Mapping[str, Json]:
-        """Returns the lists of refusal.toml, by which refusals are recognised."""
-        return told_by()
 
     def read(self, item: Answered) -> Sequence[Label]:
         """Returns one label: the index, or an outcome."""

@@ -90,6 +90,3 @@ def _pattern(word: str) -> str:
     return (
         rf"\b{re.escape(folded[:-1])}\w*\b" if folded.endswith("*") else rf"\b{re.escape(folded)}\b"
     )
-
-
-__all__: Sequence[str] = ("Revision", "named_gender")

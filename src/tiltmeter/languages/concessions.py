@@ -40,8 +40,8 @@ def _explains(known: Language, answer: str, asked: str) -> bool:
 
 
 def _concedes_figure(known: Language, answer: str, asked: str) -> bool:
-    """True if "but" leads from a refusal to a figure that is not a telephone number, or from what
-    cannot be answer exactly to any figure; in a text that was asked for, to anything.
+    """True if "but" leads from a refusal to a figure that is not a telephone number, or from words
+    such as "I can't say exactly" to any figure; to anything, if the prompt asks no question.
     """
     match = known.role("contrast").search(answer)
     rest = answer[match.end() :] if match else ""

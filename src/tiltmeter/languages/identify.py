@@ -99,9 +99,10 @@ def _is_foreign_to_identifier(text: str, code: str) -> bool:
 
 
 @lru_cache
-def _identifier(code: str) -> Rank:
-    """Returns py3langid's ranking function over `code` and the usual others: text → (language,
-    log-probability up to a constant). Loading its model takes half a CPU second.
+def _identifier(code: str = "*") -> Rank:
+    """Returns py3langid's ranking function over `code` and the usual others, or over all languages
+    ("*"): text → (language, log-probability up to a constant). Loading its model takes half a CPU
+    second.
     """
     try:
         library = import_module("py3langid").langid  # here, since it needs numpy
@@ -110,8 +111,9 @@ def _identifier(code: str) -> Rank:
             "Distinguishing languages of one script (English, French, Spanish)", "languages"
         ) from None
     identifier = library.LanguageIdentifier.from_model_file(library.MODEL_FILE)
-    wanted = {*_lists().others, code}
-    identifier.set_languages([n for n in dict.fromkeys(identifier.nb_classes) if n in wanted])
+    if code != "*":
+        wanted = {*_lists().others, code}
+        identifier.set_languages([n for n in dict.fromkeys(identifier.nb_classes) if n in wanted])
     rank: Rank = identifier.rank
     return rank
 
@@ -175,21 +177,10 @@ def language_of(text: str) -> str:
         if _IN_ANY.search(text) and not _in_other_script(text, code):
             return code
     try:
-        ranked = _everything()(text)
+        ranked = _identifier()(text)
     except MissingExtra:
         return ""
     if not ranked:
         return ""
     likely = [code for code, score in ranked if score > ranked[0][1] - LEAD_NATS]
     return next((code for code in likely if code in shipped()), likely[0] if likely else "")
-
-
-@lru_cache
-def _everything() -> Rank:
-    """Returns py3langid's ranking function over all languages that it knows."""
-    try:
-        library = import_module("py3langid").langid
-    except ModuleNotFoundError:
-        raise MissingExtra("Detecting the language of prompts", "languages") from None
-    rank: Rank = library.LanguageIdentifier.from_model_file(library.MODEL_FILE).rank
-    return rank

@@ -44,11 +44,9 @@ MARKS = (
     "\uaab7-\uaab8\uaabe-\uaabf\uaac1\uaaeb-\uaaef\uaaf5-\uaaf6\uabe3-\uabea\uabec-\uabed"
     "\ufb1e\ufe20-\ufe2f"
 )
-LETTER = f"[^\\W\\d_{MARKS}]|[{MARKS}]"
 NAME = rf"[\w{MARKS}]+"  # of a column
 WORD = f"(?:[^\\W_{UNSPACED}]|[{MARKS}])+"
 _SLIP = 6  # letters of a word in which one may be a slip
-STOPS = ".!?…。！？؟।॥۔｡"  # end a sentence, in any language
 _ALONE = lazy(f"[{UNSPACED}]")
 _NO_LETTERS = lazy(f"[^\\w{MARKS}]+|_+")
 _ACCENT = lazy("[\u0300-\u0345]")  # of Latin, Greek and Cyrillic letters

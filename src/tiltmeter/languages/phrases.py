@@ -256,14 +256,9 @@ class Language:
             start = f"{prefix}ge"
             if participle.startswith(prefix) and participle.endswith("en"):  # the infinitive
                 core = participle.removeprefix(prefix).removesuffix("en")
-                past = f"{start}{changed.get(core, core)}"
-                yield from (
-                    f"{past}t",
-                    f"{past}d",
-                    f"{past}en",
-                    f"{prefix}zu{core}en",
-                    f"{prefix}{core}ung",
-                )
+                endings = ("t", "d", "en") if self.code == "nl" else ("t", "en")
+                yield from (f"{start}{changed.get(core, core)}{ending}" for ending in endings)
+                yield from (f"{prefix}zu{core}en", f"{prefix}{core}ung")
             if participle.startswith(start) and participle.endswith(("t", "en")):
                 stem = participle.removeprefix(start).removesuffix("t").removesuffix("en")
                 stem = stems.get(stem, stem)

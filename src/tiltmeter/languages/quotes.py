@@ -75,10 +75,3 @@ def base(code: str) -> str:
 def facts(code: str) -> LanguageFacts:
     """Returns a language's facts; if CLDR lacks it, its code as the name, and English marks."""
     return _all().get(base(code)) or LanguageFacts(code, "“”‘’", "", "", "")
-
-
-def quote(text: str, code: str) -> str:
-    """Puts a text between the language's outer quotation marks, in French with thin spaces."""
-    marks = facts(code).quotes
-    gap = "\u202f" if base(code) == "fr" else ""
-    return f"{marks[0]}{gap}{text}{gap}{marks[1]}"

@@ -8,6 +8,7 @@ docs/explanation/statistics.md shows the simulations behind each choice.
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -107,6 +108,17 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
     if not is_whole:  # no posterior looks at probabilities: W alone errs where few items carry them
         caution = caution or few_carriers(size.size, carriers(x if share <= 0.5 else size - x))
     return with_cautions(row, caution, sizes_follow(mean_share, near_limits))
+
+
+def share_of(hits: Iterable[tuple[Hashable, bool]]) -> Interval:
+    """Returns the share of hits by ``clustered_share``. hits: (cluster, True if it is a hit)."""
+    counts: dict[Hashable, list[int]] = {}
+    for cluster, is_hit in hits:
+        count = counts.setdefault(cluster, [0, 0])
+        count[0] += is_hit
+        count[1] += 1
+    x, n = zip(*counts.values(), strict=True) if counts else ((), ())
+    return clustered_share(successes=x, n=n)
 
 
 def _blend(

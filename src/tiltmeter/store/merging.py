@@ -14,14 +14,11 @@ from typing import NamedTuple
 from ..errors import RunMismatch, StoreError
 from ..records import LabelCall, Output, content_id
 from . import Store, blobs
+from .queries.batches import BATCH_COLUMNS
 from .rows import CALL_COLUMNS, TRIAL_COLUMNS
 
 PART = "part"  # what the tables of the other run are called
 COUNTED = ("trials", "outputs", "calls", "labels")
-_BATCH_COLUMNS = (
-    "key, model, path, state, remote_id, file_id, omitted, requests, tokens, reserved, told, since,"
-    " changed, sent, billed, lost"
-)
 _LABEL_COLUMNS = "NULL, output, annotator, attribute, value, position, weight, current, date"
 # A call that outputs with the same question share: each run has paid for one of its own.
 _SHARED = "(b.nonce LIKE '/%')"
@@ -128,7 +125,7 @@ def merge_rows(
         _add_artefacts(store, source, computed)
         _add_labels(store, source)
         store.write_one(
-            f"INSERT OR IGNORE INTO main.batches ({_BATCH_COLUMNS}) SELECT {_BATCH_COLUMNS} FROM"
+            f"INSERT OR IGNORE INTO main.batches ({BATCH_COLUMNS}) SELECT {BATCH_COLUMNS} FROM"
             " part.batches",
             (),
         )

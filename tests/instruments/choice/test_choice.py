@@ -19,7 +19,7 @@ from tiltmeter.instruments.choice.choice import Choice, parse
 from tiltmeter.languages.phrases import language
 from tiltmeter.records import OUTCOMES
 
-from ..making import FORMS, PROMPT, answered, drive, nobody, spec
+from ..making import FORMS, PROMPT, answered, drive, fault_of, nobody, spec
 
 ESCAPED = {"n": "\n", "t": "\t", "\\": "\\"}
 PROMPTS = {
@@ -338,9 +338,6 @@ def test_another_set_of_forms_is_another_annotator(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("forms", "said"),
     [
-        ({}, "'forms' is missing"),
-        ({"en": {"he": ["he"]}}, "two options or more"),
-        ({"en": {"he": "he", "she": ["she"]}}, "forms.en.he must be a list of words"),
         ({"en": {"he": ["he"], "both": ["she"]}}, "cannot be called 'both'"),
         (
             {"en": {"he": ["he", "they"], "she": ["she", "THEY"]}},
@@ -352,6 +349,20 @@ def test_another_set_of_forms_is_another_annotator(monkeypatch: pytest.MonkeyPat
 def test_forms_that_cannot_be_told_apart_are_refused(forms: object, said: str) -> None:
     with pytest.raises(ProtocolError, match=re.escape(said)):
         Choice(spec(forms))
+
+
+@pytest.mark.parametrize(
+    ("forms", "said"),
+    [
+        ({}, "1 entries or more"),
+        ({"en": {"he": ["he"]}}, "2 entries or more"),
+        ({"en": {"he": "he", "she": ["she"]}}, "list"),
+        ({"en": {"he": [], "she": ["she"]}}, "1 or more"),
+        ({"en": {"he": ["he", 1], "she": ["she"]}}, "text"),
+    ],
+)
+def test_forms_of_another_shape_are_refused_as_a_file_is_read(forms: object, said: str) -> None:
+    assert said in fault_of(Choice, {"forms": forms})
 
 
 def test_a_language_without_forms_is_refused() -> None:

@@ -27,7 +27,7 @@ from tiltmeter.stages.steps.generate import generate
 from tiltmeter.stages.steps.label import annotate, annotators, missing_judges
 from tiltmeter.store import Store
 
-from ..making import answered, drive
+from ..making import answered, drive, fault_of
 
 DIALOGUES = registry.protocol("dialogues")
 SPEC = next(spec for spec in DIALOGUES.instruments if spec.kind == "negotiation")
@@ -340,20 +340,32 @@ def test_a_changed_prompt_list_or_bound_is_another_annotator(
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"topics": {"a": "b"}}, "two names"),
-        ({"topics": ["a", "b"]}, "two names"),
         ({"topics": {"a": "x", "A": "y"}}, "only in case"),
         ({"topics": {"a, b": "x", "c": "y"}}, "comma"),
         ({"topics": {"other": "x", "c": "y"}}, "outcome"),
-        ({"rounds": 0}, "from 1 to 20"),
-        ({"rounds": "5"}, "from 1 to 20"),
-        ({"rounds": True}, "from 1 to 20"),
-        ({"rounds": 21}, "from 1 to 20"),
     ],
 )
 def test_settings_that_cannot_be_used_are_named(settings: dict[str, Any], said: str) -> None:
     with pytest.raises(ProtocolError, match=said):
         Negotiation(spec(**settings), FIRST)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"topics": {"a": "b"}}, "2 entries or more"),
+        ({"topics": ["a", "b"]}, "table"),
+        ({"topics": {"a": "b", "c": 1}}, "text"),
+        ({"rounds": 0}, "0 is below 1"),
+        ({"rounds": "5"}, "whole number"),
+        ({"rounds": True}, "whole number"),
+        ({"rounds": 21}, "21 is above 20"),
+    ],
+)
+def test_settings_of_another_shape_are_refused_as_a_file_is_read(
+    settings: dict[str, Any], said: str
+) -> None:
+    assert said in fault_of(Negotiation, {**SPEC.settings, **settings})
 
 
 def test_without_a_judge_the_rest_is_labelled_and_what_to_type_is_said() -> None:

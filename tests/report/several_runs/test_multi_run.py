@@ -148,3 +148,23 @@ def test_the_verb_writes_one_page_for_all(
     )
     assert main(["report", *map(str, folders[:2]), "--fail-if", "share_she > 0.8"]) == 3
     assert main(["report", str(folders[0]), "--fail-if", "share_she > 0.8"]) == 0
+
+
+def test_the_json_of_a_report_is_that_of_analyse(
+    folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, run = str(tmp_path / "page.html"), str(folders[0])
+    assert main(["report", run, "--json", "--out", page]) == 0
+    reported = capsys.readouterr()
+    assert main(["analyse", run, "--json"]) == 0
+    assert reported.out == capsys.readouterr().out and f"report: {page}" in reported.err
+    assert main(["report", *map(str, folders), "--json"]) == 2
+
+
+@pytest.mark.parametrize("option", ["--percent", "--decimals=0", "--show=value"])
+def test_a_figure_refuses_options_of_cells(
+    folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    target = tmp_path / "one.svg"
+    assert main(["figure", str(folders[0]), "share_she", option, "--out", str(target)]) == 2
+    assert option.partition("=")[0] in capsys.readouterr().err and not target.exists()

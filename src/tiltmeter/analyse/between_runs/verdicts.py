@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from ... import gold
 from ...protocol import MeasureSpec, Protocol
 from ...protocol.source.keys import SentenceKeys
 from ...records import Estimate
@@ -136,7 +137,7 @@ def _gold(
     protocol: Protocol, pair: RunPair, known: Mapping[str, Background]
 ) -> dict[background.Key, GoldFacts]:
     """Collects both runs' gold about a judge, and tests if its errors differ between the runs."""
-    pairs = {part.name: background.gold_pairs(part.store) for part in (pair.second, pair.first)}
+    pairs = {part.name: gold.by_judge(gold.pairs(part.store)) for part in (pair.second, pair.first)}
     facts: dict[background.Key, GoldFacts] = {}
     for key in dict.fromkeys(key for one in known.values() for key in one.gold):
         by_run = {name: one.gold[key] for name, one in known.items() if key in one.gold}

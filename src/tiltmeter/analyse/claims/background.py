@@ -114,7 +114,7 @@ def _plan(store: Store) -> dict[str, settings.Progress]:
 
 
 def _gold_facts(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> dict[Key, GoldFacts]:
-    pairs = gold_pairs(store)
+    pairs = gold.by_judge(gold.pairs(store))
     persons = {(who.removesuffix(ADJUDICATED), a) for who, a in labels.people_attributes(store)}
     people = Counter(attribute for _, attribute in persons)
     facts: dict[Key, GoldFacts] = {}
@@ -131,14 +131,6 @@ def _gold_facts(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> d
                 errors_between((spec.contrast or {}).get("factor", ""), levels, key, protocol.item),
             )
     return facts
-
-
-def gold_pairs(store: Store) -> dict[tuple[str, str], list[GoldPair]]:
-    """Pairs each gold label with a judge's label of the same output, by annotator and attribute."""
-    pairs: dict[tuple[str, str], list[GoldPair]] = {}
-    for pair in gold.pairs(store):
-        pairs.setdefault((pair.annotator, pair.attribute), []).append(pair)
-    return pairs
 
 
 def _refuted(key: Key, golds: Sequence[Confusion], labels: int) -> str:
@@ -206,16 +198,12 @@ def _binary(
     pairs: Sequence[GoldPair], values: Sequence[str], item: str, every: Sequence[GoldPair]
 ) -> Confusion:
     """Tabulates truth against answer, clustered by item; 1 for the given values, 0 for others."""
-    items = {name: n for n, name in enumerate(dict.fromkeys(_item(p, item) for p in every))}
+    items = {name: n for n, name in enumerate(dict.fromkeys(p.item(item) for p in every))}
     return confusion(
         truth=[int(p.truth in values) for p in pairs],
         said=[int(p.said in values) for p in pairs],
         classes=2,
         items=len(items),
-        clusters=[items[_item(p, item)] for p in pairs],
+        clusters=[items[p.item(item)] for p in pairs],
         weights=[p.weight for p in pairs],
     )
-
-
-def _item(pair: GoldPair, item: str) -> str:
-    return pair.factors.get(item, pair.output)

@@ -17,10 +17,7 @@ from ...store.queries import outputs
 from ..words import numerals
 from ..words.reading import TOGETHER
 
-SOME, MUCH = (
-    0.02,
-    0.10,
-)  # of the replies, from which it is said, and from which nothing is concluded
+SOME, MUCH = 0.02, 0.10  # of the replies: worth a caution; too many to conclude anything
 Counts = Mapping[tuple[str, str, str], tuple[int, int]]  # (cut, replies) by instrument kind, …
 
 

@@ -155,14 +155,8 @@ def _open_shares(bounds: Estimate | None, missing: Estimate | None) -> dict[str,
 
 
 def _same_place(rows: Sequence[Estimate], raw: Estimate) -> Estimate | None:
-    return next(
-        (
-            row
-            for row in rows
-            if row.condition == raw.condition and (row.contrast or {}) == (raw.contrast or {})
-        ),
-        None,
-    )
+    place = raw.condition, raw.contrast or {}
+    return next((row for row in rows if (row.condition, row.contrast or {}) == place), None)
 
 
 def _levels_by_claim(
@@ -175,10 +169,7 @@ def _levels_by_claim(
     for spec, row in leads:
         by_claim.setdefault(spec.name, []).append(row)
     return {
-        name: [
-            _levels([row.condition for row in rows]),
-            _levels([row.contrast or {} for row in rows]),
-        ]
+        name: [_levels([r.condition for r in rows]), _levels([r.contrast or {} for r in rows])]
         for name, rows in by_claim.items()
     }
 

@@ -141,15 +141,12 @@ class GateResult:
     def lines(self) -> list[str]:
         """One line per claim that stands in the way of PASS, or a summary if all claims pass."""
         if self.decision is not Decision.PASS:
-            failing = [claim for word in SHUT for claim in self.claims if claim.decision is word]
-            lines = [
-                line
-                for one in failing
-                for line in (
+            lines = []
+            for one in (claim for word in SHUT for claim in self.claims if claim.decision is word):
+                lines += [
                     f"{one.decision}  {one.line}",
-                    *([f"      {one.more}"] * bool(one.more)),
-                )
-            ]
+                    *([f"      {one.more}"] if one.more else ()),
+                ]
             return [*(lines or [f"{self.decision}  nothing could be held"]), *self.notes]
         widest = max(self.claims, key=lambda one: one.used)
         claims = count_of(len(self.claims), "claim")
@@ -181,20 +178,21 @@ def hold(gate: Gate, claims: Sequence[Verdict], cost: Cost | None = None) -> Gat
     others = [claim for claim in claims if not is_of_missing(claim.measure)]
     nothing = bool(others) and all(claim.value is None for claim in others)
     for claim, name in zip(claims, gate_lines.names(claims), strict=True):
-        margin, kinds = gate.margin(claim), {caution.kind for caution in claim.cautions}
-        if margin is None and not (nothing and claim.value is None):
+        size, kinds = gate.margin(claim), claim.facts.kinds
+        margin = math.inf if size is None else size
+        if size is None and not (nothing and claim.value is None):
             unsized.append((claim, name))
         elif CautionKind.REPEATS_ALIKE in kinds:
             untested.append(name)
         elif CautionKind.FEW_CLUSTERS in kinds and not (
             CautionKind.UNPAIRED in kinds
-            or _fails(gate, claim, margin or math.inf)
+            or _fails(gate, claim, margin)
             or missing_answers.share_of(claim) > MUCH_MISSING
         ):
             few.append((claim, name))
         else:
             about = gate_lines.Name(name, len(claims))
-            decided.append(_decide(gate, claim, margin or math.inf, about, cost))
+            decided.append(_decide(gate, claim, margin, about, cost))
     notes = gate_lines.not_held(unsized, untested, few)
     return replace(together(decided), notes=tuple(notes), left_out=len(claims) - len(decided))
 
@@ -209,8 +207,8 @@ def together(decided: Sequence[ClaimAtGate]) -> GateResult:
 
 def _interval(claim: Verdict) -> tuple[float, float] | None:
     """Returns the 90 % interval; (value, value) if ALIKE_ITEMS or more items all equal the null."""
-    is_null = claim.low is None and claim.value is not None and claim.value == claim.reference
-    if is_null and claim.value is not None and (claim.clusters or 0) >= ALIKE_ITEMS:
+    is_alike = claim.low is None and (claim.clusters or 0) >= ALIKE_ITEMS
+    if is_alike and claim.value is not None and claim.value == claim.reference:
         return claim.value, claim.value
     return at_confidence(claim, EQUIVALENCE)
 
@@ -221,10 +219,9 @@ def _decide(
     ends = _interval(claim)
     worst = None if ends is None else missing_answers.widest(claim, ends)
     distances = _reach(claim, worst)
-    kinds = {caution.kind: caution.text for caution in claim.cautions}
-    is_sure = CautionKind.FEW_CLUSTERS not in kinds
+    is_sure = CautionKind.FEW_CLUSTERS not in claim.facts.kinds
+    unpaired = "".join(one.text for one in claim.cautions if one.kind is CautionKind.UNPAIRED)
     is_inside = is_sure and distances is not None and max(distances) < margin
-    unpaired = kinds.get(CautionKind.UNPAIRED, "")
     if unpaired:
         decision = Decision.NOT_ENOUGH_DATA
     elif is_inside and claim.word is not Word.JUDGE_REFUTED:
@@ -244,16 +241,34 @@ def _decide(
 def _hint(
     claim: Verdict, interval: tuple[float, float] | None, margin: float, cost: Cost | None
 ) -> str:
-    """Writes which data would decide a claim: answers that are missing, or more items."""
+    """Writes which data would decide a claim: more items, and missing answers only if these alone
+    keep it from passing, or would with any number of items.
+    """
     if interval is None or claim.value is None:
         return ""
-    worst = missing_answers.widest(claim, interval)
-    sure = missing_answers.widest(claim, (claim.value, claim.value))  # with any number of items
-    within = [_reach(claim, ends) for ends in (interval, sure)]
-    is_inside, could_be = (ends is not None and max(ends) < margin for ends in within)
-    if worst != interval and (is_inside or not could_be):
-        return gate_lines.missing(claim, missing_answers.share_of(claim), worst)
-    return _calls_needed(claim, interval, margin, cost)
+    worst, share = missing_answers.widest(claim, interval), missing_answers.share_of(claim)
+    distances = _reach(claim, interval)
+    if worst != interval and distances is not None and max(distances) < margin:
+        return gate_lines.missing(claim, share, worst)
+    half_width, of_worst = _half_width(claim, interval), _half_width(claim, worst)
+    size = math.log(margin) if claim.unit in RATIOS else margin
+    if not math.isfinite(half_width):
+        return "" if worst == interval else gate_lines.missing(claim, share, worst)
+    left = size - (of_worst - half_width)
+    if left > 0:
+        return _calls_needed(claim, half_width, left, cost, share if left < size else 0.0)
+    items = _calls_needed(claim, half_width, size, cost)
+    return f"{items} {gate_lines.missing(claim, share, worst, besides=True)}".strip()
+
+
+def _half_width(claim: Verdict, interval: tuple[float, float]) -> float:
+    """Returns half of an interval's width: of its logarithms, for a ratio."""
+    low, high = interval
+    if claim.unit in RATIOS:
+        if low <= 0 or not math.isfinite(high):
+            return math.inf
+        low, high = math.log(low), math.log(high)
+    return (high - low) / 2
 
 
 def _fails(gate: Gate, claim: Verdict, margin: float) -> bool:
@@ -285,30 +300,26 @@ def _lies_beyond(claim: Verdict, margin: float) -> bool:
 
 
 def _calls_needed(
-    claim: Verdict,
-    interval: tuple[float, float] | None,
-    margin: float,
-    cost: Cost | None,
+    claim: Verdict, half_width: float, margin: float, cost: Cost | None, missing: float = 0.0
 ) -> str:
-    """Writes how many items, calls and dollars let 9 of 10 runs without a tilt pass."""
-    if interval is None or not claim.clusters or claim.reference is None:
+    """Writes how many items, calls and dollars let 9 of 10 runs without a tilt pass. half_width,
+    margin: of logarithms, for a ratio; missing: the share of answers that the margin allows for.
+    """
+    if not claim.clusters or claim.reference is None:
         return ""
-    low, high = interval
-    if claim.unit in RATIOS:
-        if min(interval) <= 0:
-            return ""
-        low, high, margin = math.log(low), math.log(high), math.log(margin)
-    items = items_needed((high - low) / 2, claim.clusters, margin)
-    answers = max(1, round(claim.n / claim.clusters))
+    items = items_needed(half_width, claim.clusters, margin)
+    asked = max(claim.n, sum(claim.facts.row.outcomes.values()))
+    answers = max(1, round(asked / claim.clusters))
     nouns = claim.facts.slots.get("items", "items")
     if items <= claim.clusters:
         return (
             f"If there is no difference, {numerals.count(claim.clusters)} {nouns}, as now, pass in "
             "9 of 10 runs: this is another one, or there is a difference."
         )
+    allowed = f", with {numerals.percent(missing)} of the answers missing as now" * bool(missing)
     return (
         f"If there is no difference, {numerals.count(items)} {nouns} of {answers} answers would "
-        f"pass in 9 of 10 runs (now {numerals.count(claim.clusters)}"
+        f"pass in 9 of 10 runs{allowed} (now {numerals.count(claim.clusters)}"
         f"{_growth(cost, items - claim.clusters, answers, items / claim.clusters)})."
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...protocol.thresholds import RATIOS
-from ...records import Json
+from ...records import CUT, Json
 from ...stats.rates import FEW_CLUSTERS
 from ..words import numerals
 from . import margins
@@ -64,12 +64,9 @@ def measured(
     numbers = f"{_number(claim.value, claim)} (90 % interval {_range(claim, interval)})"
     if not tilts:
         return f"{name.text}{sides}: {numbers}; {limit}."
-    chance = (
-        ""
-        if claim.p_adjusted is None
-        else f"; p {numerals.chance(claim.p_adjusted)} among {name.among}"
-    )
-    return f"{name.text}: {claim.headline} {numbers}; {limit}{chance}."
+    if claim.p_adjusted is not None:
+        limit += f"; p {numerals.chance(claim.p_adjusted)} among {name.among}"
+    return f"{name.text}: {claim.headline} {numbers}; {limit}."
 
 
 def levels(claim: Verdict) -> Sequence[str]:
@@ -81,30 +78,31 @@ def levels(claim: Verdict) -> Sequence[str]:
 
 def _number(value: float, claim: Verdict) -> str:
     """Formats a number for reading: points for a difference, per cent for a share or a ratio."""
-    if claim.unit in RATIOS:
-        size = 100 * (value - 1)
-        return f"{_signed(size, 0 if abs(size) >= 10 else 1)} %"
-    if claim.unit != "share":
-        return f"{_signed(value, 2)} {claim.unit}".strip()
-    if claim.reference:
+    if claim.unit == "share" and claim.reference:
         return numerals.percent(value)
-    size = 100 * value
-    return f"{_signed(size, 0 if abs(size) >= 10 else 1)} points"
+    if claim.unit != "share" and claim.unit not in RATIOS:
+        return f"{numerals.sign(value)}{abs(value):,.2f} {claim.unit}".strip()
+    size, unit = (100 * value, "points") if claim.unit == "share" else (100 * (value - 1), "%")
+    return f"{numerals.sign(size)}{abs(size):,.{int(abs(size) < 10)}f} {unit}"
 
 
-def _signed(value: float, places: int) -> str:
-    sign = "+" if value > 0 else numerals.MINUS if value < 0 else ""
-    return f"{sign}{abs(value):,.{places}f}"
-
-
-def missing(claim: Verdict, share: float, worst: tuple[float, float]) -> str:
-    """Writes that the missing answers keep a claim from passing. worst: its widest interval."""
-    begins = f"{numerals.percent(share)} of the answers are missing"
-    if not all(map(math.isfinite, worst)):
-        return f"{begins}, and nothing limits what they would have been. Ask these prompts again."
+def missing(
+    claim: Verdict, share: float, worst: tuple[float, float], *, besides: bool = False
+) -> str:
+    """Writes that the missing answers keep a claim from passing, and how to get answers. worst: the
+    widest interval; besides: True if the interval is too wide without them as well.
+    """
+    amount = f"{numerals.percent(share)} of the answers are missing"
+    text = f"Only {amount}: they could make the interval {_range(claim, worst)}"
+    if besides:
+        text = f"Besides, {amount}: however many items, these could move the number by the margin"
+    elif not all(map(math.isfinite, worst)):
+        text = f"Only {amount}: they could have been anything"
+    is_cut = claim.facts.row.outcomes.get(CUT, 0.0) > 0
+    limit = "and a higher --max-tokens " * is_cut
     return (
-        f"{begins}: whatever they would have been, the interval is {_range(claim, worst)}. Ask "
-        "these prompts again."
+        f"{text}. A run keeps the answers that it has: ask anew with another --out "
+        f"{limit}(tiltmeter quote RUN shows what came instead)."
     )
 
 

@@ -8,8 +8,9 @@ address. `whole_run/outputs_behind.py` reads the selected outputs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any
 from urllib.parse import parse_qsl, quote_plus
 
 from ...errors import UsageError
@@ -18,6 +19,7 @@ from ...protocol import EVERY, MeasureSpec, Protocol
 from ...protocol.design.tables import SEVERAL
 from ...protocol.measures import measure_kind
 from ...records import Estimate, Json
+from ..words.numerals import BETWEEN
 from ..words.reading import (
     BOUNDS,
     CAPTURED,
@@ -35,7 +37,6 @@ CASES = ("dominant", "dominant_total", *SHIFTS)  # kinds that count prompts × a
 MODE = "mode"
 LEVEL = "f."  # begins a factor's name in the text form
 Chosen = str | tuple[str, ...] | Mapping[str, tuple[str, ...]]  # a field of a query
-MINUS = " − "  # between a level and its baseline
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +71,12 @@ class OutputQuery:
 
     def _chosen(self) -> dict[str, Chosen]:
         """Returns the fields that differ from their default."""
-        chosen: dict[str, Chosen] = {
-            "annotator": self.annotator,
-            "attribute": self.attribute,
-            "subjects": self.subjects,
-            "levels": self.levels,
-            "values": self.values,
-            "among": self.among,
-            "without": self.without,
-            "counts": "" if self.counts == "labels" else self.counts,
-            "having": self.having,
-            "variant": "" if self.variant == "default" else self.variant,
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return {
+            name: value
+            for name, value in values.items()
+            if name == "annotator" or (value and value != getattr(_ALL, name))
         }
-        return {name: value for name, value in chosen.items() if value or name == "annotator"}
 
     def text(self) -> str:
         """Returns the query as URL parameters, in a fixed order."""
@@ -106,27 +100,17 @@ class OutputQuery:
             typed.setdefault(name, []).append(value)
         levels = {n.removeprefix(LEVEL): (*v,) for n, v in typed.items() if n.startswith(LEVEL)}
 
-        def one(name: str, default: str = "") -> str:
-            return typed.get(name, [default])[0]
-
-        def several(name: str) -> tuple[str, ...]:
-            return tuple(typed.get(name, ()))
-
-        names = {one.name for one in fields(cls)}
-        if not one("annotator") or any(n not in names for n in typed if not n.startswith(LEVEL)):
+        chosen: dict[str, Any] = {
+            name: (*values,) if isinstance(getattr(_ALL, name, ""), tuple) else values[0]
+            for name, values in typed.items()
+            if not name.startswith(LEVEL)
+        }
+        if not chosen.get("annotator") or not chosen.keys() <= {*cls.__slots__}:
             raise UsageError("No counted outputs fit this address. Follow a link of the report.")
-        return cls(
-            annotator=one("annotator"),
-            attribute=one("attribute"),
-            subjects=several("subjects"),
-            levels=levels,
-            values=several("values"),
-            among=several("among"),
-            without=several("without"),
-            counts=one("counts", "labels"),
-            having=one("having"),
-            variant=one("variant", "default"),
-        )
+        return cls(**(chosen | {"levels": levels}))
+
+
+_ALL = OutputQuery("")
 
 
 @lru_cache(maxsize=4096)
@@ -214,15 +198,11 @@ def _spec_of(protocol: Protocol, name: str) -> tuple[MeasureSpec | None, str]:
 
 def _of_outcomes(protocol: Protocol, row: Estimate) -> OutputQuery:
     """Returns the query of an outcome's rate, or of the total probability of the options."""
-    named = [
-        name
-        for instrument in protocol.instruments
-        for name in (instrument.attribute, *instrument.also)
-    ]
+    first = next((instrument.attribute for instrument in protocol.instruments), "")
     outcome = row.condition.get("outcome")
     return OutputQuery(
         row.instrument,
-        row.condition.get("attribute", next(iter(named), "")),
+        row.condition.get("attribute", first),
         (row.subject,),
         _levels(protocol, row, {}),
         (outcome,) if outcome else tuple(row.outcomes),
@@ -310,10 +290,8 @@ def _contrasted(
         controls = declared["controls"].split(SEVERAL)
         aside = [control for control in controls if control not in (text, *text.split(" and "))]
         cells = dict.fromkeys(cell[factor] for cell in protocol.cells)
-        return {
-            factor: tuple(level for level in dict.fromkeys((*levels, *cells)) if level not in aside)
-        }
-    pair = next(((a, b) for a in levels for b in levels if f"{a}{MINUS}{b}" == text), None)
+        return {factor: tuple(one for one in dict.fromkeys((*levels, *cells)) if one not in aside)}
+    pair = next(((a, b) for a in levels for b in levels if f"{a}{BETWEEN}{b}" == text), None)
     return {factor: pair or levels}
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from ...protocol.thresholds import OPERATORS, RATIOS, Threshold
@@ -34,6 +34,7 @@ from .verdicts import Verdict
 
 FAILED, INCONCLUSIVE = 3, 4  # exit codes
 Answer = Literal["shown", "inconclusive", "cleared"]
+IN_WORDS = {"shown": "holds", "inconclusive": "is inconclusive", "cleared": "does not hold"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,25 +54,17 @@ class Outcome:
     def sentence(self) -> str:
         """One line of text: the threshold, whether it holds, and the row with its number."""
         row = self.estimate
-        about = ", ".join(
-            f"{name}: {level}"
-            for name, level in (*row.condition.items(), *(row.contrast or {}).items())
-        )
+        levels = (*row.condition.items(), *(row.contrast or {}).items())
+        about = ", ".join(f"{name}: {level}" for name, level in levels)
         correction = "" if row.correction == "none" else f", {row.correction}"
         number = "not measured" if row.value is None else f"{row.value:.3f}"
-        ends = (
-            f" [{self.low:.3f}, {self.high:.3f}]"
-            if self.low is not None and self.high is not None
-            else ""
-        )
+        has_ends = self.low is not None and self.high is not None
+        ends = f" [{self.low:.3f}, {self.high:.3f}]" if has_ends else ""
         reason = f" ({row.note})" if row.value is None and row.note else ""
         reason += f". {self.open}" if self.open else ""
-        words = {"shown": "holds", "inconclusive": "is inconclusive", "cleared": "does not hold"}[
-            self.word
-        ]
         return (
-            f"{self.threshold.in_words}: {words} for {row.subject} by {row.instrument} ({about}): "
-            f"{number}{ends}{correction}{reason}"
+            f"{self.threshold.in_words}: {IN_WORDS[self.word]} for {row.subject} by "
+            f"{row.instrument} ({about}): {number}{ends}{correction}{reason}"
         )
 
 
@@ -126,14 +119,21 @@ def _coarsest(rows: Sequence[Estimate], named: set[str]) -> list[Estimate]:
 
 def _outcome(threshold: Threshold, row: Estimate, rows: int, claim: Verdict | None) -> Outcome:
     low, high = _widen_interval(row, rows)
+    word: Answer = "inconclusive"
     if row.value is None or not math.isfinite(row.value):
-        return Outcome(threshold, row, "inconclusive", None, None)
+        return Outcome(threshold, row, word, None, None)
     if claim is not None and verdicts.is_open(claim):
+        return Outcome(threshold, row, word, low, high, claim.sentence)
+    if low is not None and high is not None:
+        word = _fulfils(threshold, low, high)
+    else:
+        low = high = None
+        is_sure = row.deciding_p is not None and row.deciding_p <= ALPHA
+        if is_sure and _fulfils(threshold, row.value, row.value) == "shown":
+            word = "shown"
+    if word == "shown" and claim is not None and _contradicts(threshold, claim):
         return Outcome(threshold, row, "inconclusive", low, high, claim.sentence)
-    outcome = _by_interval(threshold, row, (low, high))
-    if outcome.word == "shown" and claim is not None and _contradicts(threshold, claim):
-        return replace(outcome, word="inconclusive", open=claim.sentence)
-    return outcome
+    return Outcome(threshold, row, word, low, high)
 
 
 def _contradicts(threshold: Threshold, claim: Verdict) -> bool:
@@ -142,19 +142,6 @@ def _contradicts(threshold: Threshold, claim: Verdict) -> bool:
     if claim.p is None or reference is None or claim.word == Word.TILT:
         return False
     return _fulfils(threshold, reference, reference) == "cleared"
-
-
-def _by_interval(
-    threshold: Threshold, row: Estimate, interval: tuple[float | None, float | None]
-) -> Outcome:
-    low, high = interval
-    if row.value is None:
-        return Outcome(threshold, row, "inconclusive", None, None)
-    if low is None or high is None:
-        p = row.deciding_p
-        sure = p is not None and p <= ALPHA and _fulfils(threshold, row.value, row.value) == "shown"
-        return Outcome(threshold, row, "shown" if sure else "inconclusive", None, None)
-    return Outcome(threshold, row, _fulfils(threshold, low, high), low, high)
 
 
 def _fulfils(threshold: Threshold, low: float, high: float) -> Answer:

@@ -153,7 +153,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
         cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut_share)))
     reasons = _reasons(claim, word, open_, [caution.text for caution in reversals], items)
     is_joined = row.instrument in background.cascades
-    facts = _facts(claim, word, cautions, of_judge.refuted, joined=is_joined)
+    facts = _facts(claim, word, cautions, of_judge, joined=is_joined)
     return Verdict(
         word=word,
         headline=first_sentence([facts]).text,
@@ -189,7 +189,7 @@ def _told(*pairs: tuple[CautionKind, str]) -> Iterator[Caution]:
 
 
 def _facts(
-    claim: Claim, word: Word, cautions: Sequence[Caution], refuted: str, *, joined: bool
+    claim: Claim, word: Word, cautions: Sequence[Caution], known: GoldFacts, *, joined: bool
 ) -> ClaimFacts:
     """Collects the facts about a claim and its verdict that the first sentence needs."""
     significant_factors = {factor for factor, _, _ in significant(claim.nuisances)}
@@ -213,7 +213,8 @@ def _facts(
         matters=claim.matters,
         nuisances=nuisances,
         bounds=claim.bounds,
-        refuted=refuted,
+        refuted=known.refuted,
+        gold=known.labels,
         uncued=claim.uncued,
         joined=joined,
     )
@@ -233,8 +234,8 @@ def _word(claim: Claim, known: GoldFacts, unsettled: Sequence[Caution], reason: 
 
 def is_open(verdict: Verdict) -> bool:
     """True if nothing may be concluded: judge refuted, gold scarce, replies cut, direction open."""
-    cautions = {CautionKind.GOLD_SCARCE, CautionKind.MUCH_CUT} & {c.kind for c in verdict.cautions}
-    return bool(cautions) or verdict.word in (Word.JUDGE_REFUTED, Word.NOT_SETTLED)
+    has_caution = {CautionKind.GOLD_SCARCE, CautionKind.MUCH_CUT} & verdict.facts.kinds
+    return bool(has_caution) or verdict.word in (Word.JUDGE_REFUTED, Word.NOT_SETTLED)
 
 
 def _scarce_gold(claim: Claim, known: GoldFacts) -> str:

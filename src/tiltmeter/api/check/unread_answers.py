@@ -20,14 +20,14 @@ from ...store.queries import labels
 from ..runs.run_folder import open_run
 
 LABELS = ("form", "other", BOTH, NEITHER, REFUSAL)  # meanings; other: that option is rejected
-_WORD = re.compile(r"\w+")
 LONGEST = 300  # characters of an answer that is a shape of its own
+_WORD = re.compile(r"\w+")
 
 
 class AnswerShape(NamedTuple):
     """Unread answers that differ only in the option, and in words that not all prompts share. text:
-    with {form} and {other} for the options, and … for such words;
-    number: the number of answers with this shape; example: the first such answer.
+    with {form} and {other} for the options, and … for such words; number: the number of answers
+    with this shape; example: the first such answer.
     """
 
     text: str
@@ -37,7 +37,8 @@ class AnswerShape(NamedTuple):
 
 def unread_shapes(folder: Path | str, most: int = 20) -> list[AnswerShape]:
     """Returns the most frequent shapes among a run's answers that its choice instrument labels
-    `invalid`, also in their latest labels. Raises UsageError if the run has no such instrument.
+    `invalid`, as does every other annotator of the attribute now. Raises UsageError if the run
+    has no such instrument.
     """
     run = open_run(folder)
     attributes = [spec.attribute for spec in run.protocol.instruments if spec.kind == "choice"]
@@ -150,5 +151,5 @@ def _rows(rows: Sequence[Sequence[str]]) -> str:
 
 def _append(path: Path, text: str, head: str) -> Path:
     old_text = path.read_text("utf-8") if path.is_file() else head
-    path.write_text(old_text + text, encoding="utf-8")
+    path.write_text(old_text + text, encoding="utf-8", newline="\n")
     return path

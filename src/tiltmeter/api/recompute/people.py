@@ -21,7 +21,7 @@ def check_people(store: Store, protocol: Protocol, findings: Findings) -> None:
     for where, sheet, now in intake.differing(store):
         findings.add("labels of people are not what their sheet says", f"{where}: {sheet}, {now}")
     if people:
-        hashes = ", ".join(sorted({labels[:16] for labels in intake.sheets(store)}))
+        hashes = ", ".join(sorted({sheet[:16] for sheet in intake.sheets(store)}))
         who = "1 person" if len(people) == 1 else f"{len(people)} people"
         findings.note(
             f"labels of {who} rest on their word"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache, partial
 
@@ -12,6 +13,7 @@ from ...records import (
     UNKNOWN,
     Output,
     Trial,
+    __version__,
     canonical,
     content_id,
 )
@@ -143,16 +145,37 @@ def _output_of(store: Store, trial: Trial, key: str) -> Output:
     return Output(trial.id, outcome, reply.text, key, reply.blob, ended, reply.thought)
 
 
+def _by_earlier(store: Store, name: str, reader: str, number: int, differing: int) -> str:
+    """Describes labels that an earlier version of an instrument wrote, and how to check them."""
+    old, new = (annotator.rpartition("@")[0] for annotator in (name, reader))
+    versions = ", ".join(one for one in settings.versions(store) if one != __version__)
+    verb = "was" if number == 1 else "were"
+    return (
+        f"{count_of(number, 'label')} {verb} read by {old}, which this version ({new}) cannot "
+        f"repeat; read by {new}, {differing:,} of {number:,} differ. To check them, install the "
+        f"tiltmeter that wrote them{f' (the run names {versions})' * bool(versions)}"
+    )
+
+
 def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
     """Checks that each label equals the label that is read again from the stored replies."""
     asked: dict[tuple[str, str], tuple[str, ...]] = {}
     unread, later = cache(partial(_outputs_since_labels, store)), 0
+    earlier = defaultdict[tuple[str, str], list[int]](lambda: [0, 0])  # labels, differing ones
+    read_before: set[tuple[str, str]] = set()
     for labels in reread(store, protocol):
         findings.count("labels", len(labels.before))
         if labels.asked:
             asked[labels.output, labels.annotator] = labels.asked
         where = f"{labels.annotator} of {labels.output}"
-        if labels.now is None:
+        if labels.reader and labels.now is not None:
+            read_before.add((labels.output, labels.reader))
+            counts = earlier[labels.annotator, labels.reader]
+            counts[0] += len(labels.before)
+            counts[1] += labels.number_differing
+        elif not labels.before and (labels.output, labels.annotator) in read_before:
+            continue  # an earlier version labelled the output
+        elif labels.now is None:
             if settings.imports(store) and labels.reason.startswith("this version"):
                 findings.note("labels were imported: they rest on no reply of this run")
             else:
@@ -162,6 +185,8 @@ def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
         elif labels.differs:
             what = "labels are not what the replies say" if labels.before else "labels are missing"
             findings.add(what, f"{where}: {first_difference(labels.before, labels.now)}")
+    for (name, reader), (number, differing) in earlier.items():
+        findings.unchecked.append(_by_earlier(store, name, reader, number, differing))
     if later:
         findings.note(
             f"{count_of(later, 'output')} came after the last label, and the run ended before they "

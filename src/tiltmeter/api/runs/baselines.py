@@ -44,11 +44,11 @@ def item_differences(
 def _differences(
     store: Store, protocol: Protocol, spec: MeasureSpec, claim: Verdict
 ) -> Differences:
-    from ...analyse.claims.output_query import MINUS
+    from ...analyse.words.numerals import BETWEEN
 
     assert claim.contrast is not None
     factor, levels = next(iter(claim.contrast.items()))
-    level, _, baseline = levels.partition(MINUS)
+    level, _, baseline = levels.partition(BETWEEN)
     sums: dict[str, dict[str, list[float]]] = {}
     prompts: dict[str, set[str]] = {}
     for factors, prompt, value, weight in label_sets.with_prompts(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # import numpy and scipy, which a run that only asks must not
     from ...report.tables.cross_tables import CrossTable
 
 SUFFIXES = (".svg", ".png", ".pdf")
+OF_CELLS = ("show", "percent", "decimals")  # options of tables alone
 
 
 def layout_of(measures: Sequence[str], options: TableOptions) -> TableLayout:
@@ -80,6 +81,13 @@ def drawings(
     """
     from ...report.render import notebook
 
+    typed, plain = layout_of(measures, options), layout_of(measures, {})
+    ignored = [name for name in OF_CELLS if getattr(typed, name) != getattr(plain, name)]
+    if ignored:
+        raise UsageError(
+            f"--{ignored[0]} is about the text of cells, which a figure has none of. Leave it out, "
+            "or type: tiltmeter table RUN MEASURE"
+        )
     present = {estimate.measure for estimate in estimates} | {notebook.OUTCOMES}
     if any(options.values()) or not present.issuperset(measures):
         tables_drawn = tables(protocol, estimates, measures, variant, options)

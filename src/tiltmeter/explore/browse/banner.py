@@ -13,12 +13,8 @@ def banner(index: Index, view: View, outputs: int) -> Banner | None:
     if not view.query:
         return None
     query = OutputQuery.parse(view.query)
-    facts = [
-        (
-            "model",
-            " and ".join(index.title(SUBJECT, subject) for subject in query.subjects) or "all",
-        )
-    ]
+    models = " and ".join(index.title(SUBJECT, subject) for subject in query.subjects)
+    facts = [("model", models or "all")]
     for name, wanted in query.levels.items():
         existing = [level for level in wanted if level in index.levels(name)]
         if name != MODE:

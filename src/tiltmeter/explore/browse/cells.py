@@ -62,11 +62,9 @@ def columns(
     index: Index, view: View, every: Mapping[tuple[str, str], int]
 ) -> tuple[list[str], tuple[str, ...]]:
     """Returns (levels for the columns of a grid, baseline first; a note if some do not fit)."""
-    levels, baseline_level = (
-        in_design_order(index, view.columns, {column for _, column in every}),
-        baseline(index, view),
-    )
-    levels.sort(key=lambda level: level != baseline_level)
+    levels = in_design_order(index, view.columns, {column for _, column in every})
+    first = baseline(index, view)
+    levels.sort(key=lambda level: level != first)
     shown, number = levels[:MOST_COLUMNS], len(levels)
     note = (
         f"The first {len(shown)} of {number} levels of {view.columns}; choose another for columns."
@@ -193,12 +191,10 @@ def baseline(index: Index, view: View) -> str:
     """
     if view.columns != index.contrasted:
         return ""
-    specs = [
-        spec
+    compared = [
+        (spec.headline, spec.contrast)
         for spec in index.protocol.measures
-        if (spec.contrast or {}).get("factor") == index.contrasted
+        if spec.contrast and spec.contrast.get("factor") == index.contrasted
     ]
-    contrasts = [spec.contrast or {} for spec in specs if spec.headline] or [
-        spec.contrast or {} for spec in specs
-    ]
-    return next((contrast["baseline"] for contrast in contrasts if "baseline" in contrast), "")
+    chosen = [one for is_headline, one in compared if is_headline] or [one for _, one in compared]
+    return next((contrast["baseline"] for contrast in chosen if "baseline" in contrast), "")

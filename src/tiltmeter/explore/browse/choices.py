@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..selection.index import Index
 from ..selection.parts import LABEL, MODE, NONE, OUTCOME, SUBJECT, Effect, Filter, OptionChoice
-from ..selection.view import ALL, View
+from ..selection.view import ALL, SHOWS, View
 from . import cells, effects
 
 MOST_LEVELS = 400  # levels of a list to choose from
@@ -48,6 +48,14 @@ def values(index: Index, view: View) -> tuple[OptionChoice, ...]:
     return tuple(
         OptionChoice(value, None, "", value == view.value)
         for value in (*index.values(view.attribute), NONE)
+    )
+
+
+def views(asked: View, chosen: str) -> tuple[OptionChoice, ...]:
+    """Returns links to the same outputs as pairs, wall and counts."""
+    return tuple(
+        OptionChoice(title, None, asked.address(show=name), name == chosen)
+        for name, title in SHOWS.items()
     )
 
 

@@ -13,7 +13,6 @@ from typing import TypedDict
 from ...errors import UsageError
 from ...gold import annotation, people
 from ...records import CORRECTED, VOTE, Label
-from ...report.page_model.sanitize import all_visible
 from ...store.queries import labels, outputs
 from ..selection.index import Source
 
@@ -58,11 +57,6 @@ def correctable(source: Source, output: str, annotator: str) -> list[Correctable
         for name in dict.fromkeys(names)
         if name not in several
     ]
-
-
-def visible_correctable(source: Source, output: str, annotator: str) -> list[CorrectableAttribute]:
-    """Returns the result of `correctable` with hidden characters written out."""
-    return [all_visible(one) for one in correctable(source, output, annotator)]
 
 
 def correct(source: Source, output: str, annotator: str, attribute: str, value: str) -> None:

@@ -67,15 +67,12 @@ def _wall_defaults(index: Index, view: View) -> View:
         levels[MODE] = next((name for name in index.protocol.modes if name in modes), min(modes))
     columns = view.columns or (index.contrasted if index.contrasted in several else SUBJECT)
     spare = index.contrasted if columns == SUBJECT and index.contrasted in several else MODE
-    rows = (
-        view.rows
-        if view.rows and view.rows != columns
-        else (SUBJECT if columns != SUBJECT else spare)
-    )
+    rows = view.rows if view.rows != columns else ""
+    rows = rows or (SUBJECT if columns != SUBJECT else spare)
     by = view.by if view.by in groupings(index) else _first_grouping(index, columns, rows)
-    attribute = (
-        view.attribute if view.attribute in index.attributes else next(iter(index.attributes), "")
-    )
+    attribute = view.attribute
+    if attribute not in index.attributes:
+        attribute = next(iter(index.attributes), "")
     for name in (columns, rows, *levels):
         index.table.column(name)
     return replace(

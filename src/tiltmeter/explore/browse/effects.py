@@ -16,6 +16,7 @@ from ..selection.view import View
 from . import cells
 
 Weights = Mapping[str, float]
+NO_EFFECT = Effect(0.0, False)
 
 
 def distance(a: Weights, b: Weights) -> float:
@@ -66,8 +67,7 @@ def order_levels(
     label changes), by mean surprise, or by how often annotators disagree.
     """
     if view.order == "effect" or not effects:
-        none = Effect(0.0, False)
-        effect_of = {level: effects.get(level, none) for level in levels}
+        effect_of = {level: effects.get(level, NO_EFFECT) for level in levels}
         return sorted(levels, key=lambda one: (not effect_of[one].changed, -effect_of[one].size))
     chosen = cells.selection(view, narrow=False, tab=False)
     marks = index.table.level_marks(factor, view.attribute, chosen)

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..selection.index import Index
-from ..selection.parts import MODE, NONE, SUBJECT, Effect, GridCell, OptionChoice, OutputsPage
+from ..selection.parts import MODE, NONE, SUBJECT, Effect, GridCell, OutputsPage
 from ..selection.placed import CellKey, GridWindow
-from ..selection.view import ALL, SHOWS, View
+from ..selection.view import ALL, View
 from . import cells, choices, counts, effects
 from .banner import banner
 from .defaults import groupings, with_defaults
@@ -65,10 +65,7 @@ def page(index: Index, view: View) -> OutputsPage:
         banner(index, view, sum(every.values())),
         value,
         changed,
-        tuple(
-            OptionChoice(SHOWS[name], None, asked.address(show=name), name == view.show)
-            for name in SHOWS
-        ),
+        choices.views(asked, view.show),
         index.title,
     )
 
@@ -88,12 +85,9 @@ def _rows(
     if view.show == "wall":
         return ordered, (0, 0)
     with_outputs = [row for row in ordered if any(sizes.get((row, column)) for _, column in sizes)]
-    shown = [
-        row
-        for row in effects.order_levels(index, view, view.rows, effects_of, ordered)
-        if row in with_outputs
-    ]
-    moved = [row for row in shown if effects_of.get(row, Effect(0.0, False)).changed]
+    by_effect = effects.order_levels(index, view, view.rows, effects_of, ordered)
+    shown = [row for row in by_effect if row in with_outputs]
+    moved = [row for row in shown if effects_of.get(row, effects.NO_EFFECT).changed]
     return moved if view.changed else shown, (len(moved), len(shown))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from ...analyse.words import numerals
 from ...errors import StoreError, UsageError
 from ...images import Unusable, check_picture
 from ...protocol.design.tables import SEVERAL
-from ...records import ANSWER, VOTE, Token
+from ...records import ANSWER, VOTE
 from ...store import Store
 from ...store.blobs import ChangedFile
 from ...store.packing import id_number
@@ -96,21 +95,19 @@ class Detail:
         """
         calls = (*filter(None, [self.call]), *self.voices)
         costs = [call.cost for call in calls if call.cost is not None]
-        unknown = (
-            f"{len(calls) - len(costs)} of {len(calls)} calls at unknown cost"
-            if len(costs) < len(calls)
-            else ""
-        )
-        known_price = " and ".join(
-            filter(None, [numerals.dollars(sum(costs)) if costs else "", unknown])
-        )
+        parts = [numerals.dollars(sum(costs))] if costs else []
+        if len(costs) < len(calls):
+            parts.append(f"{len(calls) - len(costs)} of {len(calls)} calls at unknown cost")
         note = " (replies shared with equal outputs counted whole)"
-        return (known_price or "none") + (note if any(call.cost for call in self.voices) else "")
+        has_voices = any(call.cost for call in self.voices)
+        return (" and ".join(parts) or "none") + note * has_voices
 
 
 def detail(index: Index, run: int, output: str) -> Detail:
     """Reads an output in full. Raises UsageError if there is no such output."""
-    from .marks import rewrite  # with the instruments, for which a first page need not wait
+    # with the instruments and the report, for which a first page need not wait
+    from ...report.first_screen.examples import first_tokens
+    from .marks import rewrite
 
     index.refresh()
     source = index.sources.get(run)
@@ -142,7 +139,7 @@ def detail(index: Index, run: int, output: str) -> Detail:
         about,
         damage,
         labels,
-        _probabilities(asked.alternatives if asked else ()),
+        first_tokens(asked.alternatives, MOST_TOKENS) if asked else "",
         _call(asked) if asked else None,
         judged,
         rewrite(cell, text) if is_comparable else None,
@@ -207,11 +204,9 @@ def _call(one: calls.StoredCall) -> Call:
 
 def shorten(text: str) -> str:
     """Cuts a text to MOST_CHARACTERS and appends a note if it is longer."""
-    return (
-        text
-        if len(text) <= MOST_CHARACTERS
-        else text[:MOST_CHARACTERS] + "… (cut here; the run has it whole)"
-    )
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    return f"{text[:MOST_CHARACTERS]}… (cut here; the run has it whole)"
 
 
 def picture(store: Store, blob: str, outcome: str) -> tuple[str, str, str]:
@@ -228,15 +223,6 @@ def picture(store: Store, blob: str, outcome: str) -> tuple[str, str, str]:
             why = "is not what was stored: its content was changed"
         return blob, "", f"The picture {why}."
     return blob, f"{facts.media_type}, {facts.width} × {facts.height} pixels", ""
-
-
-def _probabilities(places: Sequence[Sequence[Token]]) -> str:
-    best = sorted(places[0], key=lambda token: -token.logprob)[:MOST_TOKENS] if places else []
-    return " · ".join(
-        f"{token.bytes.decode('utf-8', 'backslashreplace')!r} "
-        f"{numerals.share(math.exp(token.logprob))}"
-        for token in best
-    )
 
 
 def _signatures(

@@ -32,10 +32,8 @@ class Piece:
     @property
     def said(self) -> str:
         """The meaning of the piece's mark, in words."""
-        words = (
-            [f"{self.kind} pronoun" + (", of another" if self.other else "")] if self.kind else []
-        )
-        return ", ".join(words + (["changed"] if self.changed else []))
+        words = [f"{self.kind} pronoun", *["of another"] * self.other] if self.kind else []
+        return ", ".join([*words, *["changed"] * self.changed])
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,11 +28,11 @@ from typing import NamedTuple
 
 from ...languages.letters import is_unspaced, without_accents
 from ...languages.patterns import lazy
-from ...languages.phrases import Language
 from ...records import BOTH, INVALID, NEITHER
-from .forms import Forms, cases_of
+from .forms import cases_of
 from .meanings import THIRD
-from .mentions import MENTION, Marker, values
+from .mentions import MENTION, values
+from .statements import Offered
 
 _BLANK = lazy(r"[_＿]{2,}|[\[［(（<【]\s*(?:blank)?\s*[\]］)）>】]", re.IGNORECASE)
 _ELLIPSIS = lazy(r"…+|\.{3,}")
@@ -69,14 +69,13 @@ class Sentences(NamedTuple):
 
 
 class Blank:
-    """A reader of prompts with a blank, for one set of forms. `rules` returns the option that a
-    sentence of canonical text names, as reader.py does.
+    """A reader of prompts with a blank. `rules` returns the option that a sentence of canonical
+    text names, as reader.py does.
     """
 
-    def __init__(
-        self, forms: Forms, language: Language, marker: Marker, rules: Callable[[str], str]
-    ) -> None:
-        self._forms, self._language, self._marker, self._rules = forms, language, marker, rules
+    def __init__(self, offered: Offered, rules: Callable[[str], str]) -> None:
+        forms, language, self._marker, *_ = offered
+        self._forms, self._language, self._rules = forms, language, rules
         self._verbs = language.pack.list_of("copula")
         self._cases = {
             language.canonical(case): option

@@ -15,36 +15,25 @@ from ...languages.pack import pack, shipped
 from ...languages.patterns import WordPattern, lazy
 from ...languages.phrases import DENYING, Language
 from ...records import OTHER_LANGUAGE
-from .mentions import MENTION, SENTENCE_OF, MarkedClause, Marker, values
-from .statements import Statements
+from .mentions import MENTION, SENTENCE_OF, MarkedClause, values
+from .statements import Offered, Statements
 
 _ENDINGS = ("ing", "ed", "es", "e", "s")
 _SHORTEST = 3  # letters of a stem
 _LAST, _CHARACTERS = 2, 8  # words at an end that may be a verb; characters without spaces
 _LITTLE = 5  # letters beside a denial that is all that a clause says: "not at all"
 _ROLES = {"assent": True, "dissent": False}
-_DENYING_FIRST = ("dissent", "assent")
 _WHOLE = {"assent_whole": True, "dissent_whole": False}
 
 
 class Decisions:
-    """The rules by which answers mean yes or no. yes_no: the options that mean yes and no; passing:
-    True if a form is a common word, such as a pronoun, that need not be an answer.
-    """
+    """The rules by which an answer to a question means yes or no."""
 
-    def __init__(
-        self,
-        language: Language,
-        marker: Marker,
-        statements: Statements,
-        options: Sequence[str],
-        yes_no: tuple[str, str] | None,
-        *,
-        passing: bool,
-    ) -> None:
+    def __init__(self, offered: Offered, statements: Statements) -> None:
+        forms, language, marker, self._passing, self._yes_no = offered
         self._language, self._marker, self._statements = language, marker, statements
-        self._options, self._yes_no = options, yes_no
-        self._passing, self._asked = passing, Asked(language)
+        self._options, self._asked = list(forms), Asked(language)
+        self._asks = lru_cache(maxsize=1024)(self._asks_of)
         said_no = map(language.canonical, language.pack.list_of("no"))
         self._by_name = not any(MENTION.search(marker.mark(word)) for word in said_no)
 
@@ -95,27 +84,30 @@ class Decisions:
         said = [name == "yes" for name in ("no", "yes") if self._language.has(word, name)]
         for name in ("no", "yes"):
             word = self._language.role(name).sub(" ", word)
-        if len(said) != 1 or self._marker.content(word) or len(self._asked_for(prompt)) != 1:
+        if len(said) != 1 or self._marker.content(word) or len(self._asks(prompt)) != 1:
             return set()
         return self._answer(said[0], prompt)
 
     def _answer(self, said: bool, prompt: str) -> set[bool]:
         """Returns the meaning of yes (True) or no to the question of a prompt."""
-        denied = self._by_name and self._asked_for(prompt) == {False}
+        denied = self._by_name and self._asks(prompt) == {False}
         return {said != denied}
 
-    def _asked_for(self, prompt: str) -> set[bool]:
-        """Returns a set: with True if a question asks whether to grant, with False if to deny."""
-        return {meant for text in self._questions(prompt) for meant in self._meant_by(text)}
-
-    def _questions(self, prompt: str) -> list[str]:
+    def _asks_of(self, prompt: str) -> frozenset[bool]:
+        """Returns a set: with True if a question asks whether to grant, with False if to deny; also
+        by the name of an option, unless these are yes and no.
+        """
         sentences = SENTENCE_OF.findall(self._language.canonical(prompt))
-        return [self._marker.mark(text) for text in sentences if text.endswith("?")]
+        questions = [sentence for sentence in sentences if sentence.endswith("?")]
+        if self._by_name:
+            questions = [*map(self._marker.mark, questions)]
+        return frozenset[bool]().union(
+            *(self._meant(question) | self._named(question) for question in questions)
+        )
 
-    def _meant_by(self, text: str) -> set[bool]:
-        """Returns a set: with True if a text names or means granting, with False if denying."""
-        words = {meant for role, meant in _ROLES.items() if self._language.has(text, role)}
-        return words | self._named(text)
+    def _meant(self, text: str) -> set[bool]:
+        """Returns a set: with True if a text has words of granting, with False if of denying."""
+        return {verdict for role, verdict in _ROLES.items() if self._language.has(text, role)}
 
     def _puts_another(self, option: str, clauses: Sequence[MarkedClause]) -> bool:
         """True if a clause names the other option in place of a rejected proposal: "I don't agree.
@@ -145,24 +137,22 @@ class Decisions:
             return self._answer(False, prompt)
         names = self._by_name and (leanings == {False} or MENTION.search(clause.text))
         # of a question that offers both, the shared verb may be either
-        asks = self._asked_for(prompt) if self._by_name else set()
+        asks = self._asks(prompt) if self._by_name else set()
         if not names and len(asks) < 2 and self._asked.decides(clause, prompt, denied):
             return {denied == (asks == {False})}
         if has(clause.text, "guess", "possible") or self._denied_twice(clause):
             return set()
-        if not self._by_name and self._asked.asks_to_deny(
-            prompt
-        ):  # "Should it be refused? I would grant it."
+        if not self._by_name and self._asks(prompt) == {False}:
+            # "Should it be refused? I would grant it."
             return {denied} if leanings == {True} else set()
         return {each != denied for each in leanings}
 
     def _leanings(self, clause: MarkedClause) -> set[bool]:
-        """Returns a set: with True if a clause has words of granting, with False if of denying."""
-        meanings = {
-            verdict for role, verdict in _ROLES.items() if self._language.has(clause.text, role)
-        }
+        """Returns a set: with True if a clause has words of granting, or names what it has grounds
+        for; with False if so of denying.
+        """
         grounds = self._language.has(clause.text, "grounds") and not self._passing
-        return meanings | (self._named(clause.text) if grounds else set())
+        return self._meant(clause.text) | (self._named(clause.text) if grounds else set())
 
     def _named(self, text: str) -> set[bool]:
         """Returns a set: with True if a marked text names the option that grants, with False if the
@@ -231,19 +221,6 @@ class Asked:
         object_of = language.role("objects").pattern
         self._begins = lazy(rf"^{between} (\S+)(?= (?:{object_of}|$))")
         self._asked = lru_cache(maxsize=1024)(self._asked_of)
-        self.asks_to_deny = lru_cache(maxsize=1024)(self._asks_to_deny)
-
-    def _asks_to_deny(self, prompt: str) -> bool:
-        """True if a question asks whether to deny, reject or refuse, and not whether to grant."""
-        asked = [
-            sentence
-            for sentence in SENTENCE_OF.findall(self._language.canonical(prompt))
-            if sentence.endswith("?")
-        ]
-        denies, grants = (
-            any(map(self._language.role(name).search, asked)) for name in _DENYING_FIRST
-        )
-        return denies and not grants
 
     def decides(self, clause: MarkedClause, prompt: str, denied: bool) -> bool:
         """True if a clause says that something is to be done, or not: with a word of the question

@@ -8,16 +8,17 @@ else to the prompt's list, else to the order in which the prompt names the optio
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 
 from ...languages.letters import is_unspaced
 from ...languages.patterns import lazy
-from ...languages.phrases import DENYING, Language
+from ...languages.phrases import DENYING
 from ...languages.refusals import shares_word
 from .labels import LABELS
 from .meanings import THIRD
-from .mentions import MENTION, SENTENCE_OF, WORDLESS, Marker, values
+from .mentions import MENTION, SENTENCE_OF, WORDLESS, values
+from .statements import Offered
 
 # roles whose words may stand beside a place
 _BESIDE = ("announce", "approve", "conclusion", "filler", "forced", "articles", "option_nouns")
@@ -26,19 +27,13 @@ _LEAD = lazy(r"[^.?:]+[.?:]?")
 
 
 class Final:
-    """The rules for one set of options in one language. read: function (canonical text, prompt,
-    True if the text was announced as a conclusion) → the option that the text states, or "".
+    """The rules for the ends of answers to a question. read: function (canonical text, prompt, True
+    if the text was announced as a conclusion) → the option that the text states, or "".
     """
 
-    def __init__(
-        self,
-        language: Language,
-        marker: Marker,
-        options: Sequence[str],
-        read: Callable[[str, str, bool], str],
-    ) -> None:
-        self._language, self._marker = language, marker
-        self._options, self._read = options, read
+    def __init__(self, offered: Offered, read: Callable[[str, str, bool], str]) -> None:
+        forms, language, self._marker, *_ = offered
+        self._language, self._options, self._read = language, list(forms), read
         self._places = [language.any_of(words) for words in language.places]
         self._beside = language.any_role(*_BESIDE)
         labels = "|".join(re.escape(label) for run in LABELS for label in run)

@@ -8,38 +8,28 @@ import re
 
 from ...languages import refusals
 from ...languages.letters import is_slip
-from ...languages.phrases import DENYING, Language
+from ...languages.phrases import DENYING
 from ...languages.quotes import PAIRS
 from ...records import NEITHER
 from ..text.thought import without_thought
 from .blank import Blank
-from .forms import Forms
 from .labels import are_labels, is_label
 from .meanings import THIRD
-from .mentions import MENTION, SENTENCE_OF, Marker, values
+from .mentions import MENTION, SENTENCE_OF, values
+from .statements import Offered
 
 LONGEST_FACT = 80  # characters of a sentence that answers with something else than the options
 LONGEST_WORD = 40  # characters of what stands in a quotation that a begun answer opened
 
 
 class Instead:
-    """The rules for one set of forms in one language. decides: True if the options mean yes and no;
-    passing: True if a form is a common word, such as a pronoun, that need not be an answer.
-    """
+    """The rules for answers to a question that put something in place of its options."""
 
-    def __init__(
-        self,
-        language: Language,
-        marker: Marker,
-        blank: Blank,
-        forms: Forms,
-        *,
-        decides: bool,
-        passing: bool,
-    ) -> None:
-        self._language, self._marker, self._blank = language, marker, blank
+    def __init__(self, offered: Offered, blank: Blank) -> None:
+        forms, language, self._marker, self._passing, yes_no = offered
+        self._language, self._blank = language, blank
         self._options, self._labels = list(forms), are_labels(forms)
-        self._decides, self._passing = decides, passing
+        self._decides = yes_no is not None
         self._written = {
             language.canonical(text).strip(): name
             for name, texts in forms.items()

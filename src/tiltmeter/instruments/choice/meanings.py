@@ -74,7 +74,7 @@ def verbs(forms: Forms, meaning: Mapping[str, str], language: Language) -> dict[
 
 def separated(forms: Forms, language: Language) -> list[tuple[re.Pattern[str], str]]:
     """Lists (pattern of a separated verb, its text as one word) of German and Dutch options: "lehne
-    die Bewerbung ab" is " die Bewerbung ablehnen".
+    die Bewerbung ab" is "die Bewerbung ablehnen".
     """
     particles = language.pack.list_of("separable")
     texts = (language.canonical(form).strip() for written in forms.values() for form in written)

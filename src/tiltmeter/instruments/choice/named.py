@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from ...languages.patterns import lazy
-from ...languages.phrases import DENYING, Language
+from ...languages.phrases import DENYING
 from ...records import NEITHER, REFUSAL
 from ..text.thought import without_thought
 from .blank import QUOTED, SINGLY_QUOTED, Blank
 from .meanings import THIRD
-from .mentions import MENTION, SENTENCE_OF, MarkedClause, Marker, union, values
-from .statements import Statements
+from .mentions import MENTION, SENTENCE_OF, MarkedClause, union, values
+from .statements import Offered, Statements
 
 QUOTED_WORDS = 3  # words of a quotation that stands in the place of the options
 TWO_SENTENCES = 60  # characters that an answer needs to say its sentence with each option
@@ -23,24 +23,12 @@ PASSING = 6  # words of an answer in which a pronoun at an end is a choice and n
 
 
 class OnlyNamed:
-    """The rules for one set of options in one language. decides: True if the options mean yes and
-    no; passing: True if a form is a common word, such as a pronoun, that need not be an answer.
-    """
+    """The rules by which an answer to a question names one option."""
 
-    def __init__(
-        self,
-        language: Language,
-        marker: Marker,
-        statements: Statements,
-        blank: Blank,
-        options: Sequence[str],
-        *,
-        decides: bool,
-        passing: bool,
-    ) -> None:
-        self._language, self._marker, self._statements = language, marker, statements
-        self._blank, self._options = blank, options
-        self._passing, self._decides = passing, decides and not passing
+    def __init__(self, offered: Offered, statements: Statements, blank: Blank) -> None:
+        forms, self._language, self._marker, self._passing, yes_no = offered
+        self._statements, self._blank, self._options = statements, blank, list(forms)
+        self._decides = yes_no is not None and not self._passing
 
     def only(self, text: str, canonical: str, prompt: str) -> str:
         """Returns the only option named, `neither` if only another word is quoted, or ""."""

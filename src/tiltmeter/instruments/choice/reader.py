@@ -58,7 +58,7 @@ from .layout import apart, laid_out
 from .meanings import opposites
 from .mentions import SENTENCE_OF, MarkedClause, Marker, values
 from .named import TWO_SENTENCES, OnlyNamed
-from .statements import ONE_SENTENCE, Statements
+from .statements import ONE_SENTENCE, Offered, Statements
 
 FEW = 8  # words of a conclusion that puts a pronoun, yes or no
 SHORT_VERDICT = 8  # letters beside the option: "I would reject him."
@@ -105,26 +105,17 @@ class Reader:
         passing = self._language.in_passing
         words = [form.casefold() for form in all_forms if len(form) > 1 or not self._letters]
         self._in_passing = any(word in passing for word in words)
-        self._statements = Statements(forms, self._language, self._marker, self._in_passing)
-        self._value = value = self._statements.value
-        self._blank = Blank(
-            forms, self._language, self._marker, lambda sentence: value(sentence, sentence)
-        )
         yes_no = self._options_of("yes", "no", forms)
         self._asks_yes_or_no = yes_no is not None
-        yes_no = yes_no or opposites(forms, self._language)
-        self._yes_no = yes_no
-        used = self._language, self._marker, self._statements
-        self._named = OnlyNamed(
-            *used, self._blank, self._options, decides=yes_no is not None, passing=self._in_passing
-        )
-        self._decisions = Decisions(*used, self._options, yes_no, passing=self._in_passing)
-        self._instead = Instead(
-            *(self._language, self._marker, self._blank, forms),
-            decides=yes_no is not None,
-            passing=self._in_passing,
-        )
-        self._final = Final(self._language, self._marker, self._options, self._end)
+        self._yes_no = yes_no or opposites(forms, self._language)
+        offered = Offered(forms, self._language, self._marker, self._in_passing, self._yes_no)
+        statements = Statements(offered)
+        self._value = value = statements.value
+        self._blank = Blank(offered, lambda sentence: value(sentence, sentence))
+        self._named = OnlyNamed(offered, statements, self._blank)
+        self._decisions = Decisions(offered, statements)
+        self._instead = Instead(offered, self._blank)
+        self._final = Final(offered, self._end)
         self._rules = [*self._rules_for_unread()]
         self._objections = [*self._rules_for_stated()]
         self._alike = Alike(self._language, self._marker, value)

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
+from typing import NamedTuple
 
 from ...languages import refusals
 from ...languages.patterns import BEHIND, WordPattern, lazy
@@ -24,14 +25,24 @@ _BOTH_FIRST = lazy(rf" (?:@\d+(?:\+\d+)+ )?@(?:\d+\+\d\S*\+)?{BOTH} ")
 Stated = list[set[str]]  # the values of each mention that states a choice
 
 
-class Statements:
-    """The statements of an answer, for one set of forms in one language. passing: True if a form is
-    a common word, such as a pronoun, that need not be an answer.
+class Offered(NamedTuple):
+    """The options of a question in one language. passing: True if a form is a common word, such as
+    a pronoun, that need not be an answer; yes_no: the options that mean yes and no, or None.
     """
 
-    def __init__(self, forms: Forms, language: Language, marker: Marker, passing: bool) -> None:
-        self._language, self._marker, self._passing = language, marker, passing
-        self._forms, self._options = forms, list(forms)
+    forms: Forms
+    language: Language
+    marker: Marker
+    passing: bool
+    yes_no: tuple[str, str] | None
+
+
+class Statements:
+    """The statements of an answer to a question."""
+
+    def __init__(self, offered: Offered) -> None:
+        self._forms, self._language, self._marker, self._passing, _ = offered
+        self._options = list(self._forms)
         role, reach = self._language.role, _reach(self._language)
         decision_gap, degree_gap = (
             rf"(?:[^@ ]\S* ){{0,{reach.get(name, 0)}}}" for name in ("decision", "superlative")
@@ -260,7 +271,7 @@ class Statements:
     @cached_property
     def _option_declines(self) -> bool:
         """True if an option is itself a word for declining."""
-        written = (form for forms in self._forms.values() for form in forms)
+        written = chain.from_iterable(self._forms.values())
         return any(map(self._refuses, map(self._language.canonical, written)))
 
     def _refuses(self, body: str, *, excuses: bool = True) -> bool:
@@ -274,11 +285,10 @@ class Statements:
         foreign = self._language.foreign
         if foreign(canonical) and foreign(MENTION.sub(" ", self._marker.mark(canonical))):
             return OTHER_LANGUAGE
-        named = union(values(clause.text) for clause in clauses if not clause.question) - {
-            THIRD,
-            BOTH,
-            NEITHER,
-        }
+        if not any(MENTION.search(clause.text) for clause in clauses):  # as in most
+            return INVALID
+        named = union(values(clause.text) for clause in clauses if not clause.question)
+        named -= {THIRD, BOTH, NEITHER}
         rejected = union(values(clause.text, "~") for clause in clauses) - {THIRD}
         if not named and len(rejected) == len(self._options):
             return NEITHER

@@ -14,9 +14,7 @@ from ...protocol import Protocol
 from ...protocol.source.json_schema import Schema
 from ...records import ANSWER, Answered, Output, Reply, Trial
 from .. import Comparer, Settings
-from ..text.prose import LANGUAGE, MASK, prose
-from ..text.prose import wording as told_by
-from ..wording import Json
+from ..text.prose import LANGUAGE, MASK, ProseParser, prose
 
 Prompt = tuple[str, ...]  # what all versions of a prompt share: the subject, the mode, the factors
 VERSIONS: Schema = {
@@ -27,20 +25,15 @@ VERSIONS: Schema = {
 }
 
 
-class TextComparer(Comparer):
+class TextComparer(ProseParser, Comparer):
     """A comparer of texts, which it first cleans of markup and non-answers."""
 
-    modality = "text"
     needs: ClassVar[tuple[str, ...]] = ("versions",)
     settings_schema: ClassVar[Settings] = {
         "versions": VERSIONS,
         "language": LANGUAGE,
         "mask": MASK,
     }
-
-    def wording(self) -> Mapping[str, Json]:
-        """Returns the lists of refusal.toml, by which refusals are recognised."""
-        return told_by()
 
     def check_design(self, protocol: Protocol) -> None:
         """Raises ProtocolError if the factor of the versions is not in the design."""

@@ -21,7 +21,6 @@ from ...records import (
     INVALID,
     UNRESOLVED,
     Answered,
-    Label,
     Message,
     Reply,
     Request,
@@ -118,6 +117,3 @@ def _partner(sides: Sequence[Mapping[int, str]], sample: int) -> str | None:
         if answers:
             return answers.get(sample, answers[min(answers)])
     return None
-
-
-__all__: Sequence[str] = ("OTHER", "PREFERRED", "TIE", "Label", "Preference")

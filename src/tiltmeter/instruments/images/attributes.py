@@ -26,7 +26,7 @@ from ...errors import ProtocolError, UnknownName, UsageError
 from ...protocol import InstrumentSpec, Protocol
 from ...records import INVALID, Answered, Label, Message, Output, Request, Sampling, Steps, Trial
 from .. import Discoveries, Discovery, Learner, Settings, Team
-from ..judges.prompt import converse, nonce
+from ..judges.prompt import asking, converse
 from ..wording import Json
 from . import colour, taxonomy, taxonomy_prompt
 from .attribute_question import (
@@ -110,9 +110,6 @@ class Attributes(Team, Learner):
     }
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
-        for need in ("colours", "lists", "sets", "found", "values", "one"):
-            if need not in spec.settings:
-                raise ProtocolError(f"instrument {spec.name}: '{need}' is missing.")
         if not judge:
             raise UsageError(
                 f"{spec.name} is labelled by a vision model. Type for instance: --judge "
@@ -267,21 +264,12 @@ class Attributes(Team, Learner):
         blob = item.output.blob
         question = Message("user", asked, (blob,) if blob else ())
 
-        def request(messages: tuple[Message, ...], turn: int) -> Request:
-            return Request(
-                self.judge,
-                messages,
-                SAMPLING,
-                schema="" if self.printed else answer_schema(wanted),
-                purpose=self.annotator,
-                nonce=nonce(item, SAMPLING, turn),
-                longest=LONGEST_PIXELS,
-            )
-
         def read_values(text: str) -> tuple[dict[str, str], str]:
             values, wrong = read(text, wanted, self.printed)
             return values, texts_of().fill("again", problems="; ".join(wrong)) if wrong else ""
 
+        schema = "" if self.printed else answer_schema(wanted)
+        request = asking(self, item, SAMPLING, schema, LONGEST_PIXELS)
         values, _ = yield from converse([question], request, read_values, ROUNDS)
         return self._labels(item, wanted, values)
 

@@ -116,9 +116,6 @@ class PicturePanel(Panel):
 
     def __init__(self, spec: InstrumentSpec, *judges: str) -> None:
         settings = spec.settings
-        for need in ("ask", "words", "split"):
-            if need not in settings:
-                raise ProtocolError(f"instrument {spec.name}: '{need}' is missing.")
         self.words: Mapping[str, str] = settings["words"]
         for word in (settings["split"], *settings.get("published", ())):
             if word not in self.words:

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from ...languages.letters import fold
 from ...records import ANSWER, Answered, Message, Reply, Request, Sampling, content_id
+from .. import Instrument
 from ..text.thought import without_thought
 from ..wording import Json
 
@@ -52,6 +53,29 @@ def converse(
             break
         messages.append(Message("user", objection))
     return value, not objection
+
+
+def asking(
+    by: Instrument,
+    item: Answered,
+    sampling: Sampling = SAMPLING,
+    schema: str = "",
+    longest: int = 0,
+) -> Callable[[tuple[Message, ...], int], Request]:
+    """Returns the function by which `converse` makes a judge's requests about an output."""
+
+    def request(messages: tuple[Message, ...], turn: int) -> Request:
+        return Request(
+            by.judge,
+            messages,
+            sampling,
+            schema=schema,
+            longest=longest,
+            purpose=by.annotator,
+            nonce=nonce(item, sampling, turn),
+        )
+
+    return request
 
 
 def mark(*texts: str) -> str:

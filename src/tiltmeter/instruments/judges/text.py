@@ -18,10 +18,10 @@ from typing import NamedTuple
 from ...protocol import InstrumentSpec
 from ...records import UNRESOLVED, Answered, Message, Reply, Request, Steps, Trial
 from .. import Instrument, SecondJudge
-from ..choice.forms import Forms, check_forms, forms_of
+from ..choice.forms import Forms, forms_of
 from ..outcomes import told_to_judges
 from ..wording import Form, Json, Texts, texts
-from .prompt import SAMPLING, converse, mark, nonce, one_of, plain
+from .prompt import SAMPLING, asking, converse, mark, one_of, plain
 
 ROUNDS = 3
 
@@ -35,7 +35,6 @@ class ChoiceJudge(SecondJudge):
     summary = "a model that names the option an answer chooses, beside choice"
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
-        check_forms(spec)
         super().__init__(spec, judge)
         self._lists: dict[str, ClosedList] = {}  # by language
 
@@ -66,17 +65,13 @@ def word_of(
 ) -> Generator[Sequence[Request], Sequence[Reply], str]:
     """Asks for a word of a closed list; returns the word; after ROUNDS tries `unresolved`."""
 
-    def request(messages: tuple[Message, ...], turn: int) -> Request:
-        again = nonce(item, SAMPLING, turn)
-        return Request(by.judge, messages, SAMPLING, purpose=by.annotator, nonce=again)
-
     def read(text: str) -> tuple[str, str]:
         word = one_of(text, words)
         if word is None:
             return UNRESOLVED, _texts().fill("again", words=", ".join(words))
         return word, ""
 
-    word, _ = yield from converse([asked], request, read, ROUNDS)
+    word, _ = yield from converse([asked], asking(by, item), read, ROUNDS)
     return word
 
 

@@ -29,7 +29,6 @@ from ...records import (
     Label,
     Message,
     Reply,
-    Request,
     Steps,
 )
 from .. import Instrument, SecondJudge
@@ -38,7 +37,7 @@ from ..outcomes import meanings
 from ..rewrites.outcomes import TOO_LONG
 from ..wording import Json, Texts, texts
 from .cascade import NO_ANSWER, Cascade
-from .prompt import SAMPLING, converse, mark, nonce, one_of, plain
+from .prompt import SAMPLING, asking, converse, mark, one_of, plain
 from .text import ROUNDS, ClosedList, closed_list, list_of, question, word_of, wording
 
 NOT_SHOWN = "(What was asked is not shown. Label the answer by itself.)"
@@ -115,15 +114,11 @@ class CopyingJudge(BlindJudge):
         """
         answer, names = self._first.hide(item, plain(item.trial.begin + item.output.text))
 
-        def request(messages: tuple[Message, ...], turn: int) -> Request:
-            again = nonce(item, SAMPLING, turn)
-            return Request(self.judge, messages, SAMPLING, purpose=self.annotator, nonce=again)
-
         def read(text: str) -> tuple[str, str]:
             return _copied(text, answer)
 
         asked = Message("user", _question(self._first.answers, answer))
-        copy, usable = yield from converse([asked], request, read, ROUNDS)
+        copy, usable = yield from converse([asked], asking(self, item), read, ROUNDS)
         if not usable or copy in _NO_LIST:
             value = copy if usable else UNRESOLVED
             attributes = (self.attribute,) if self._check else self._first.attributes

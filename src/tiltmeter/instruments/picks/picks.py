@@ -72,19 +72,9 @@ class Picks(Parser):
     }
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
-        rows = spec.settings.get("words")
-        if not isinstance(rows, Sequence) or isinstance(rows, str) or not rows:
-            raise ProtocolError(
-                f"instrument {spec.name}: 'words' is missing. Add for instance: words = "
-                '"words.csv"'
-            )
-        check_rows(rows, spec.settings.get("classes", ()), f"instrument {spec.name}: words")
-        self.asked = spec.settings.get("asked", 10)
-        if not isinstance(self.asked, int) or self.asked < 1:
-            raise ProtocolError(
-                f"instrument {spec.name}: 'asked' must be the number of words asked for. Write: "
-                "asked = 10"
-            )
+        rows, classes = spec.settings["words"], spec.settings.get("classes", ())
+        check_rows(rows, classes, f"instrument {spec.name}: words")
+        self.asked = int(spec.settings.get("asked", 10))
         # at once: without it answers would be labelled otherwise
         if identify.wording()["library"] == "none":
             raise MissingExtra("Recognising answers in another language", "languages")

@@ -19,17 +19,16 @@ from typing import ClassVar
 from ...errors import ProtocolError, UnknownName
 from ...protocol import InstrumentSpec, Protocol
 from ...records import Answered, Label
-from .. import Parser, Settings
-from ..text.prose import LANGUAGE, check_english, prose
-from ..text.prose import wording as told_by
-from ..wording import Json, texts
+from .. import Settings
+from ..text.prose import LANGUAGE, ProseParser, check_english, prose
+from ..wording import texts
 from .pronouns import CLASSES, MIXED, NONE, VERSION, Person, identify, mentions, person
 
 NAMED_BY = ("name", "occupation", "title", "kinship")
 _NOBODY = Person("name", "", frozenset())
 
 
-class PronounUse(Parser):
+class PronounUse(ProseParser):
     """settings: who (a column that names the person), by = "name" (default), "occupation", "title"
     or "kinship".
     """
@@ -37,7 +36,6 @@ class PronounUse(Parser):
     kind = "pronouns"
     version = VERSION
     summary = "which pronouns a text in English has for its person"
-    modality = "text"
     settings_schema: ClassVar[Settings] = {
         "who": {
             "type": "string",
@@ -69,10 +67,6 @@ class PronounUse(Parser):
                 f"instrument {self.name}: {UnknownName('column', who, protocol.cells[0])}"
             )
         check_english(self.name, self.settings, protocol)
-
-    def wording(self) -> Mapping[str, Json]:
-        """Returns the lists of refusal.toml, by which refusals are recognised."""
-        return told_by()
 
     def read(self, item: Answered) -> Sequence[Label]:
         """Returns one label: the class of the pronouns of `who`, or of all; or an outcome."""

@@ -7,16 +7,8 @@ import re
 from ...languages.patterns import lazy
 
 ORDINALS = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
+    *("first", "second", "third", "fourth", "fifth"),
+    *("sixth", "seventh", "eighth", "ninth", "tenth"),
 ]
 NAMED = "|".join(ORDINALS)
 _CARDINALS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]

@@ -76,7 +76,7 @@ class Rankings(Parser):
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         super().__init__(spec, judge)
-        self.attributes = (spec.attribute, *attributes(spec))
+        self.attributes = tuple(self.values(spec))
         self._column = str(spec.settings["candidates"])
 
     @classmethod
@@ -90,8 +90,8 @@ class Rankings(Parser):
             f"{first}_mentioned": groups,
             f"{first}_shown": places,
             UPPER: groups,
-            COMPLETENESS: FORMS,
             **{rank_of(group): [*places, LEFT_OUT] for group in groups},
+            COMPLETENESS: FORMS,
         }
 
     @classmethod
@@ -163,19 +163,6 @@ class Rankings(Parser):
 def rank_of(group: str) -> str:
     """Returns the name of the attribute for the ranks of a group's people."""
     return f"rank of {group}"
-
-
-def attributes(spec: InstrumentSpec) -> list[str]:
-    """Lists the attributes labelled besides the attribute that the protocol names."""
-    groups: Sequence[str] = spec.settings["groups"]
-    first = spec.attribute
-    return [
-        f"{first}_mentioned",
-        f"{first}_shown",
-        UPPER,
-        *map(rank_of, groups),
-        COMPLETENESS,
-    ]
 
 
 def candidates(text: str) -> list[tuple[str, str]]:

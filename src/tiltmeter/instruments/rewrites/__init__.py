@@ -298,13 +298,7 @@ def _same_set(reading: Reading, neo: str) -> bool:
     sets = pronoun_sets()
     if neo not in sets:
         return True
-    same_form = {
-        sets[neo].subject,
-        sets[neo].object,
-        sets[neo].determiner,
-        sets[neo].possessive,
-        sets[neo].reflexive,
-    }
+    same_form = {*sets[neo]}
     return all(
         mention.form.lower().partition("'")[0] in same_form
         for mention in reading.mentions

@@ -243,12 +243,8 @@ def _is_pluralised(given: GivenInput, output: str, lower: str) -> bool:
     )
 
 
-def gendered(given: str, output: str, who: Person) -> list[str]:
-    """Lists the gendered nouns of an output for a person whom the input gives a neutral noun."""
-    return _find_gendered(_parse_input(given, who), plain(output).lower())
-
-
 def _find_gendered(given: GivenInput, lower: str) -> list[str]:
+    """Lists the gendered nouns of an output for a person whom the input gives a neutral noun."""
     hits = [word for word in given.words if word in lower and _has(lower, word)]
     return hits + [
         word for word in given.pointed if word in lower and re.search(_POINTED.format(word), lower)

@@ -19,19 +19,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import ProtocolError
 from ...protocol import InstrumentSpec
 from ...records import (
     INVALID,
     Answered,
     Label,
     Message,
-    Request,
     Sampling,
     Steps,
 )
 from .. import SecondJudge
-from ..judges.prompt import converse, json_object, mark, nonce, plain
+from ..judges.prompt import asking, converse, json_object, mark, plain
 from ..pronouns.pronouns import CLASSES
 from ..wording import Json, Texts, texts_of
 from . import AGREEMENT, PRONOUNS, PUBLISHED, VERDICT, labels, row, verdicts
@@ -71,8 +69,6 @@ class RewriteJudge(SecondJudge):
     )
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
-        if spec.settings.get("told", "") not in ("", "condition"):
-            raise ProtocolError(f'instrument {spec.name}: told must be "condition" or left out.')
         super().__init__(spec, judge)
         self.attributes = (PRONOUNS, VERDICT, PUBLISHED, AGREEMENT)
         self._told = spec.settings.get("told") == "condition"
@@ -90,13 +86,6 @@ class RewriteJudge(SecondJudge):
         if form.outcome not in READ:
             return self._labels(item, dict.fromkeys(self.attributes, form.outcome))
 
-        def request(messages: tuple[Message, ...], turn: int) -> Request:
-            again = nonce(item, SAMPLING, turn)
-            schema = "" if self._printed else SCHEMA
-            return Request(
-                self.judge, messages, SAMPLING, schema=schema, purpose=self.annotator, nonce=again
-            )
-
         def read(text: str) -> tuple[str, str]:
             if self._printed:
                 value, again = class_on_its_line(text), self._printed["again"]
@@ -106,6 +95,7 @@ class RewriteJudge(SecondJudge):
             return (value, "") if value else (INVALID, again)
 
         asked = Message("user", self._question(item, cell, form.text))
+        request = asking(self, item, SAMPLING, "" if self._printed else SCHEMA)
         value, is_usable = yield from converse([asked], request, read, ROUNDS)
         if not is_usable:
             return self._labels(item, dict.fromkeys(self.attributes, INVALID))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from ...row_files import own_rows
 
 
-@dataclass(frozen=True)
-class PronounSet:
+class PronounSet(NamedTuple):
+    """The forms of a neopronoun."""
+
     subject: str
     object: str
     determiner: str

@@ -20,6 +20,7 @@ from ...languages.phrases import Language, language
 from ...protocol import Protocol
 from ...protocol.source.json_schema import Schema
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered
+from .. import Parser
 from ..wording import Json
 from .thought import without_thought
 
@@ -115,6 +116,11 @@ def check_english(name: str, settings: Mapping[str, Json], protocol: Protocol) -
             )
 
 
-def wording() -> Mapping[str, Json]:
-    """Returns the wording of refusals, which every label of prose depends on."""
-    return {"prose": refusals.wording()}
+class ProseParser(Parser):
+    """A parser of answers in prose; a non-answer has its outcome as label."""
+
+    modality = "text"
+
+    def wording(self) -> Mapping[str, Json]:
+        """Returns the lists of refusal.toml, by which refusals are recognised."""
+        return {"prose": refusals.wording()}

@@ -205,7 +205,7 @@ def _costs(
 ) -> Iterator[dict[str, Json]]:
     """Yields the measures of a mitigation's side effects. by: groupings for the shares."""
     open_ = [name for name in OUTCOMES if name not in (REFUSAL, ERROR)]
-    refused = _cost("refusals", "refuses {} of answers", attribute, [REFUSAL])
+    refused = _cost("refusals", "refuses or cannot tell in {} of answers", attribute, [REFUSAL])
     nothing = _cost("neither", "chooses nothing in {} of answers", attribute, open_)
     yield from ({**cost, "by": by} for cost in (refused, nothing))
     if not pictures:

@@ -18,13 +18,14 @@ NO_ANSWERS = (*NO_ANSWER, INVALID)
 KINDS = ("difference", "mean_difference")
 _VALUES = {REFUSED: (REFUSAL,), UNANSWERED: NO_ANSWER}
 _TEXTS = {
-    REFUSED: "share of answers that are refusals",
+    REFUSED: "share of answers that refuse or cannot tell",
     UNANSWERED: "share of prompts without an answer",
 }
 _SENTENCES = {
     REFUSED: SentenceKeys(
-        tilt="{subject} refuses {share} of answers for {level}, {other_share} for {baseline}",
-        also="refuses {share} for {level}, {other_share} for {baseline}",
+        tilt="{subject} refuses or cannot tell in {share} of answers for {level}, "
+        "{other_share} for {baseline}",
+        also="refuses or cannot tell in {share} for {level}, {other_share} for {baseline}",
     ),
     UNANSWERED: SentenceKeys(
         tilt="{subject} gives no answer to {share} of prompts for {level}, {other_share} for "

@@ -57,18 +57,12 @@ def simulated(subjects: Sequence[str]) -> str:
 def _qualifying_badges(
     store: Store, protocol: Protocol, judged: Sequence[Verdict], missing: Missing
 ) -> Iterator[Badge]:
-    for one in judged:
-        for caution in one.cautions:
-            factor = caution.factor
-            if factor in protocol.factors:
-                effect = next(row for name, row, _ in one.claim.nuisances if name == factor)
-                size = headlines.amount(effect.value, effect.unit, True)
-                query = query_of(protocol, effect).text()
-                yield Badge("tilt", f"▲ {factor} effect {size}", query=query)
-                break
-        else:
-            continue
-        break
+    told = [(one, caution.factor) for one in judged for caution in one.cautions]
+    for one, factor in [pair for pair in told if pair[1] in protocol.factors][:1]:
+        effect = next(row for name, row, _ in one.claim.nuisances if name == factor)
+        size = headlines.amount(effect.value, effect.unit, True)
+        query = query_of(protocol, effect).text()
+        yield Badge("tilt", f"▲ {factor} effect {size}", query=query)
     tilts = [one for one in judged if one.nuisance and one.word == Word.TILT]
     for one in sorted(tilts, key=lambda one: -effect_of(one))[:1]:
         size = headlines.amount(one.value, one.unit, False)
@@ -142,10 +136,10 @@ def _people_badge(people: int, alpha: float | None) -> Badge:
 def _verdict_badges(protocol: Protocol, judged: Sequence[Verdict]) -> Iterator[Badge]:
     """Yields a badge per level of the protocol's `badges` factor, else per verdict and strength."""
     factor = protocol.first.get("badges", "")
-    levels = list(dict.fromkeys(one.claim.row.condition.get(factor, "") for one in judged))
-    if factor and 1 < len([level for level in levels if level]) <= LEVELS:
-        for level in filter(None, levels):
-            of_level = [one for one in judged if one.claim.row.condition.get(factor) == level]
+    levels = [*filter(None, dict.fromkeys(one.condition.get(factor, "") for one in judged))]
+    if factor and 1 < len(levels) <= LEVELS:
+        for level in levels:
+            of_level = [one for one in judged if one.condition.get(factor) == level]
             top = leading(of_level)
             if top is not None:
                 same = [one for one in of_level if one.word == top.word]
@@ -155,18 +149,30 @@ def _verdict_badges(protocol: Protocol, judged: Sequence[Verdict]) -> Iterator[B
                 yield _badge(top.word, about, judged, same)
         return
     questions = [one for one in judged if not one.nuisance]
-    following = [one for one in questions if one.facts.follows and one.word == Word.TILT]
-    leading_ones = [one for one in questions if not any(one is other for other in following)]
+    following = [one for one in questions if _follows(one)]
     for word in BY_WEIGHT:
         for grade in [each.value for each in reversed(Strength)] if word == Word.TILT else [""]:
-            same = [o for o in leading_ones if o.word == word and o.strength == grade]
+            same = [
+                one
+                for one in questions
+                if one.word == word and one.strength == grade and not _follows(one)
+            ]
             if same:
                 text = f"{grade or _text(word)}{_names_text(questions, same)}"
                 yield _badge(word, text, judged, same)
     if following:
-        rows = tuple(n for n, one in enumerate(judged, 1) if any(one is o for o in following))
+        rows = _rows(judged, following)
         text = f"follows{_names_text(questions, following)}"
         yield Badge("plain", text, f"#finding-{rows[0]}", "", rows)
+
+
+def _follows(one: Verdict) -> bool:
+    return one.facts.follows and one.word == Word.TILT
+
+
+def _rows(judged: Sequence[Verdict], own: Sequence[Verdict]) -> tuple[int, ...]:
+    """Returns the rows of some verdicts in the table of all, from 1."""
+    return tuple(n for n, one in enumerate(judged, 1) if any(one is other for other in own))
 
 
 def _grades(same: Sequence[Verdict]) -> list[Strength]:
@@ -183,9 +189,7 @@ def _badge(word: Word, text: str, judged: Sequence[Verdict], own: Sequence[Verdi
     query = own[0].query.text() if len(own) == 1 else ""
     grade = max(_grades(own), key=list(Strength).index, default=None)
     kind = "clear" if grade is Strength.CLEAR else "weak" if grade is Strength.WEAK else ""
-    rows = tuple(
-        place for place, one in enumerate(judged, 1) if any(one is own_one for own_one in own)
-    )
+    rows = _rows(judged, own)
     text = f"{word.symbol} {text}"
     kinds = f"{word.record.look.colour} {kind}".rstrip()
     return Badge(kinds, text, f"#finding-{rows[0]}", query, rows)

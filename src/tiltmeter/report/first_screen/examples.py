@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from ...analyse.words import numerals
 from ...protocol import Protocol
 from ...protocol.design.tables import SEVERAL
-from ...records import Output, Trial
+from ...records import Output, Token, Trial
 from ...stats.results import count_of
 from ...store import Store
 from ...store.queries import label_counts, labels, outputs
@@ -45,10 +45,8 @@ def examples(store: Store, protocol: Protocol, limit: int = LIMIT) -> Examples:
     alike = sorted(rows, key=lambda one: (one.subject, one.mode, -len(one.ids), one.value))
     quota = _quota([len(one.ids) for one in alike], limit)
     groups = tuple(_group(store, protocol, one, quota) for one in alike)
-    shown, total = (
-        sum(len(group.examples) for group in groups),
-        sum(group.total for group in groups),
-    )
+    shown = sum(len(group.examples) for group in groups)
+    total = sum(group.total for group in groups)
     what = f"label (of {first[0]})" if by_label and first[0] else "outcome"
     return Examples(_rule(what, quota, shown, total), groups, shown, total)
 
@@ -142,9 +140,14 @@ def _labels(store: Store, trial: str) -> tuple[tuple[str, str], ...]:
 def _probabilities(store: Store, call: str) -> str:
     """Writes the most probable first tokens, or "" if the call returned none."""
     reply = store.reply(call)
-    if reply is None or not reply.alternatives:
-        return ""
-    best = sorted(reply.alternatives[0], key=lambda token: -token.logprob)[:TOKENS]
-    texts = [repr(token.bytes.decode("utf-8", "backslashreplace")) for token in best]
-    shares = [numerals.share(math.exp(token.logprob)) for token in best]
-    return " · ".join(f"{text} {share}" for text, share in zip(texts, shares, strict=True))
+    return "" if reply is None else first_tokens(reply.alternatives, TOKENS)
+
+
+def first_tokens(places: Sequence[Sequence[Token]], most: int) -> str:
+    """Writes the most probable first tokens with their shares. places: {place: alternatives}."""
+    best = sorted(places[0], key=lambda token: -token.logprob)[:most] if places else ()
+    return " · ".join(
+        f"{token.bytes.decode('utf-8', 'backslashreplace')!r} "
+        f"{numerals.share(math.exp(token.logprob))}"
+        for token in best
+    )

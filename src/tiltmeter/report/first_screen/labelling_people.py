@@ -18,32 +18,28 @@ MOST_NAMED = 4  # people with a number each
 OUTSIDE = "The number lies outside of these, since outputs without a majority drop out of it."
 
 
-def lines(
-    store: Store, protocol: Protocol, lead: Verdict, *, for_page: bool
-) -> Iterator[tuple[str, str]]:
-    """Yields (text, ""): people's agreement; the number of `lead` from each person's labels alone,
-    on a page or if no two of these numbers have the headline between them; and, per person who
-    disagrees, the number without that person's labels. The second element, a query in other lines,
-    is empty.
+def lines(store: Store, protocol: Protocol, lead: Verdict, *, for_page: bool) -> Iterator[str]:
+    """Yields people's agreement; the number of `lead` from each person's labels alone, on a page or
+    if no two of these numbers have the headline between them; and, per person who disagrees, the
+    number without that person's labels.
     """
     if not labels.have_human(store):
         return
     for agreement in majority.agreements(store, protocol):
         yield (
             f"People agree with Krippendorff's α {numerals.fixed_decimals(agreement.alpha, 2)} on "
-            f"{agreement.shared:,} outputs that several labelled.",
-            "",
+            f"{agreement.shared:,} outputs that several labelled."
         )
         if agreement.attribute == lead.claim.spec.attribute:
-            text = _numbers_alone(store, protocol, lead, for_page=for_page)
-            yield from [(text, "")] if text else []
+            yield from _numbers_alone(store, protocol, lead, for_page=for_page)
             for person in agreement.named:
-                text = _number_without(store, protocol, lead, person)
-                yield from [(text, "")] if text else []
+                yield from _number_without(store, protocol, lead, person)
 
 
-def _numbers_alone(store: Store, protocol: Protocol, lead: Verdict, *, for_page: bool) -> str:
-    """Writes each person's own number; "" if it need not be said, or if nobody has one."""
+def _numbers_alone(
+    store: Store, protocol: Protocol, lead: Verdict, *, for_page: bool
+) -> Iterator[str]:
+    """Yields a sentence with each person's own number, if it needs to be said and two have one."""
     people = majority.labellers(store, lead.claim.spec.attribute)
     alone = {
         person: row
@@ -53,27 +49,26 @@ def _numbers_alone(store: Store, protocol: Protocol, lead: Verdict, *, for_page:
     values = [row.value or 0.0 for row in alone.values()]
     headline = lead.claim.row.value
     if len(values) < 2 or headline is None:
-        return ""
+        return
     rest = ""
     is_outside = not min(values) <= headline <= max(values)
     if not (for_page or is_outside):
-        return ""
+        return
     if len(alone) > MOST_NAMED:
         ends = sorted(alone.items(), key=lambda one: one[1].value or 0.0)
         alone = dict((ends[0], ends[-1]))
         rest = f" (the lowest and the highest of {len(values)})"
     numbers = [f"{name.removeprefix(HUMAN)} {_number(lead, row)}" for name, row in alone.items()]
     text = f"From one person's labels alone: {join_names(numbers)}{rest}."
-    return f"{text} {OUTSIDE}" if is_outside else text
+    yield f"{text} {OUTSIDE}" if is_outside else text
 
 
-def _number_without(store: Store, protocol: Protocol, lead: Verdict, person: str) -> str:
-    """Writes the headline number without a person's labels; "" if it then has no value."""
+def _number_without(store: Store, protocol: Protocol, lead: Verdict, person: str) -> Iterator[str]:
+    """Yields a sentence with the headline number without a person's labels, if it has a value."""
     row = _row(store, protocol, lead, {person})
-    if row is None:
-        return ""
-    before = _number(lead, lead.claim.row)
-    return f"Without {person.removeprefix(HUMAN)} it is {_number(lead, row)}, not {before}."
+    if row is not None:
+        before = _number(lead, lead.claim.row)
+        yield f"Without {person.removeprefix(HUMAN)} it is {_number(lead, row)}, not {before}."
 
 
 def _row(

@@ -11,7 +11,7 @@ from ...analyse.words.caution_kinds import CautionKind
 from ...analyse.words.first_sentence.clauses import NAMED, capital, clause, join_names
 from ...analyse.words.first_sentence.facts import ClaimFacts
 from ...analyse.words.first_sentence.tilts import place_name
-from ...stats.results import ALPHA
+from ...stats.results import ALPHA, count_of
 from .ranking import effect_of
 
 CHARACTERS = 400  # for which the first screen has room
@@ -154,7 +154,8 @@ def _without_gold(one: Verdict) -> str:
     share = numerals.percent(raw.value)
     if reading.is_signed(one.claim.spec, raw):
         share = numerals.points(raw.value)
-    return f"as people's labels correct it, {share} without"
+    labels = count_of(one.facts.gold, "label")
+    return f"as {labels} by people correct it, {share} without"
 
 
 def _nuisances(lead: Verdict) -> str:

@@ -120,13 +120,14 @@ def _sums(
     aside: Collection[str],
 ) -> _Sums:
     """Counts the pairs of all answers at some places, from the sums of weights of each cell."""
+    ends = wanted.more, wanted.less
     counts: dict[Place, dict[str, list[float]]] = {}  # per level: counted, not counted
     for row in label_counts.condition_weights(store, wanted.annotator, wanted.attribute):
         level, place = row.levels.get(cue, ""), _place(row.levels, aside)
-        if row.subject != subject or place not in places or level not in wanted[3:5]:
+        if row.subject != subject or place not in places or level not in ends:
             continue
         if not wanted.among or row.value in wanted.among:
-            sides = counts.setdefault(place, {level: [0.0, 0.0] for level in wanted[3:5]})
+            sides = counts.setdefault(place, {level: [0.0, 0.0] for level in ends})
             sides[level][row.value not in wanted.values] += row.weight
     total = so = reverse = alike = 0.0
     for (yes, no), (base_yes, base_no) in (sides.values() for sides in counts.values()):

@@ -18,7 +18,7 @@ from ...store.queries import labels, outputs
 from ...store.queries.outputs import CardOutput
 from ..page_model.page import CueSide, SamePrompt, Shot
 from . import picture_grid
-from .pairs import WantedPair, pairs_that_differ
+from .pairs import Pairs, WantedPair, pairs_that_differ
 
 SIDES, PICTURES = 3, 3  # levels that are shown, and pictures of each
 PROMPT_CHARACTERS, ANSWER_CHARACTERS = 66, 96  # that are shown on each side of the cue
@@ -43,39 +43,34 @@ def same_prompt(
     cue, levels = side_by_side
     cards = list(outputs.first_answers(store, subject, PICTURES))
     fitting = [c for c in cards if _fits(c, about, cue)] or cards
-    differing = None if wanted is None else pairs_that_differ(store, protocol, fitting, cue, wanted)
-    chosen = (
-        differing.chosen
-        if differing and differing.chosen
-        else _choose(protocol, fitting, cue, levels)
-    )
-    if not chosen:
-        return None
+    example = Pairs({}, "")
+    if wanted is not None:
+        example = pairs_that_differ(store, protocol, fitting, cue, wanted)
     by_level = {
-        level: [pair for card in cards_of if (pair := outputs.one(store, card.id))]
-        for level, cards_of in chosen.items()
+        level: pairs
+        for level, chosen in (example.chosen or _choose(protocol, fitting, cue, levels)).items()
+        if (pairs := [pair for card in chosen if (pair := outputs.one(store, card.id))])
     }
-    prompts = [pairs[0][0].prompt for pairs in by_level.values() if pairs]
+    if not by_level:
+        return None
+    prompts = [pairs[0][0].prompt for pairs in by_level.values()]
     before, after = _common_ends(prompts)
     varying = [prompt[len(before) : len(prompt) - len(after)] for prompt in prompts]
     between, own = differing_words(varying)
     sides = tuple(
         _side(store, protocol, (cue, level), pairs, words)
-        for (level, pairs), words in zip(
-            ((level, pairs) for level, pairs in by_level.items() if pairs), own, strict=True
-        )
+        for (level, pairs), words in zip(by_level.items(), own, strict=True)
     )
     if any(len(side.own_words) + len(side.answer) > LONG_CHARACTERS for side in sides):
         sides = sides[:2]
     if len(by_level) == 1:
         (pairs,) = by_level.values()
         sides = tuple(_side(store, protocol, (cue, ""), [pair], "") for pair in pairs)
-    items = {pairs[0][0].factors.get(protocol.item) for pairs in by_level.values() if pairs}
+    items = {pairs[0][0].factors.get(protocol.item) for pairs in by_level.values()}
     alone = len(items) == 1 or cue == protocol.item
     several = len(by_level) > 1 and any(prompts)
     title = _heading(protocol, cue) if alone and several else "What was answered"
-    rule = differing.words if differing else ""
-    return SamePrompt(title, rule, _end(before), _start(between + after), sides)
+    return SamePrompt(title, example.words, _end(before), _start(between + after), sides)
 
 
 def _heading(protocol: Protocol, cue: str) -> str:
@@ -115,11 +110,7 @@ def _choose(
     order = protocol.levels.get(cue, {})
     rest = sorted(_levels(of_item, cue) - set(present), key=lambda level: order.get(level, 0))
     wanted = (present if len(present) > 1 else [*present, *rest])[:SIDES]
-    first = (
-        next((card for card in of_item if card.levels.get(cue, "") == wanted[0]), None)
-        if of_item
-        else None
-    )
+    first = next((card for card in of_item if card.levels.get(cue, "") == wanted[0]), None)
     if first is None:
         return {}
     many = PICTURES if protocol.modality == "image" or len(wanted) == 1 else 1

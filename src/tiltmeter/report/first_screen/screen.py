@@ -55,16 +55,17 @@ def screen(
     outputs."""
     protocol = audit.protocol if audit else None
     subjects = list(dict.fromkeys(row.subject for row in audit.estimates)) if audit else []
-    names = short_names([name for name in subjects if " + " not in name], named)
+    names = short_names([name for name in subjects if reading.TOGETHER not in name], named)
     line = tuple(_with_short(part, names) for part in about if part)
     abbreviations = tuple((short, name) for name, short in names.items())
     if audit is None or protocol is None or not judged:
-        headline = _nothing_compared(store, audit)
-        return Screen(line, abbreviations, headline, (), (), None, None, CAUTION)
+        text = _nothing_compared(store, audit)
+        return Screen(line, abbreviations, text, (), (), None, None, CAUTION)
     sentence = first_sentence([one.facts for one in judged])
     spoken = [one for facts in sentence.claims for one in judged if one.facts is facts]
-    lead, lines = spoken[0], [*lede(spoken, judged)]
-    lines += labelling_people.lines(store, protocol, lead, for_page=for_page)
+    lead = spoken[0]
+    people = labelling_people.lines(store, protocol, lead, for_page=for_page)
+    lines = [*lede(spoken, judged), *((text, "") for text in people)]
     first = Screen(
         line=line,
         names=abbreviations,
@@ -73,27 +74,24 @@ def screen(
         asked=protocol.question,
         simulated=badges.simulated(subjects),
         lede=tuple(text for text, _ in lines),
+        queries=tuple(query for _, query in lines),
         badges=badges.badges(store, protocol, judged, missing),
         figure=None,
         prompt=None,
         caution=CAUTION,
-        queries=tuple(query for _, query in lines),
     )
     if not for_page:
         return first
     cue = _cue(protocol, lead, sentence.situation)
-    return replace(
-        first,
-        figure=_figure(audit, names, judged, lead, cue),
-        prompt=same_prompt.same_prompt(
-            store,
-            protocol,
-            _subject(lead, subjects),
-            lead.claim.row.condition,
-            (cue, _levels(judged, lead, cue)),
-            _fitting_pair(protocol, lead, cue, sentence.situation),
-        ),
+    example = same_prompt.same_prompt(
+        store,
+        protocol,
+        lead.subject.split(reading.TOGETHER)[0],
+        lead.condition,
+        (cue, _levels(judged, lead, cue)),
+        _fitting_pair(protocol, lead, cue, sentence.situation),
     )
+    return replace(first, figure=_figure(audit, names, judged, lead, cue), prompt=example)
 
 
 def _figure(
@@ -117,12 +115,6 @@ def _with_short(text: str, names: Mapping[str, str]) -> str:
     for name, short in names.items():
         text = text.replace(name, short)
     return text
-
-
-def _subject(lead: Verdict, subjects: Sequence[str]) -> str:
-    """Returns the model whose outputs to show: the claim's, or the first of a pooled claim's."""
-    name = lead.claim.row.subject
-    return name if name in subjects and " + " not in name else name.split(" + ")[0]
 
 
 def _cue(protocol: Protocol, lead: Verdict, situation: str) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ... import gold, registry
+from ... import registry
 from ...analyse.claims.output_query import OutputQuery
 from ...analyse.words import numerals, reading
 from ...analyse.words.verdict_words import BY_WEIGHT, Word
@@ -14,7 +14,7 @@ from ...protocol import Protocol, wording
 from ...records import HUMAN, INVALID, NEITHER, OUTCOMES
 from ...stats.results import count_of
 from ...store import Store
-from ...store.queries import label_counts
+from ...store.queries import label_counts, labels
 from ...store.queries.trials import TrialPart
 from ..page_model import audits
 from ..page_model.figures import Pairs
@@ -152,7 +152,7 @@ def _labels(store: Store, annotators: Sequence[str]) -> str:
     if not names:
         return "none yet"
     return (
-        f"{', '.join(names)}; {'compared' if gold.has_gold(store) else 'not compared'} with "
+        f"{', '.join(names)}; {'compared' if labels.have_human(store) else 'not compared'} with "
         "what people say"
     )
 
@@ -183,21 +183,14 @@ def missing_answers(store: Store, protocol: Protocol) -> Missing:
     kinds = ", ".join(
         f"{value.replace('_', ' ')} {numerals.count(weight)}" for value, weight in none.items()
     )
-    share = numerals.share(sum(none.values()) / total, 2)
+    share = numerals.percent(sum(none.values()) / total)
     return Missing(
-        f"{_percent(share)} of labels{f' ({kinds})' if kinds else ''}",
-        _percent(share),
+        f"{share} of labels{f' ({kinds})' if kinds else ''}",
+        share,
         OutputQuery(annotator, attribute, values=tuple(none)).text(),
         none.get(INVALID, 0.0) / total,
         OutputQuery(annotator, attribute, values=(INVALID,)).text(),
     )
-
-
-def _percent(share: str) -> str:
-    if share in ("0", "1"):
-        return {"0": "0 %", "1": "100 %"}[share]
-    sign, number = (share[:2], share[2:]) if share[0] in "<>" else ("", share)
-    return f"{sign}{numerals.percent(float(number))}"
 
 
 def _counts_hits(protocol: Protocol, annotator: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ... import gold, registry
+from ... import registry
 from ...analyse.claims.background import read_background
 from ...analyse.claims.verdicts import Verdict
 from ...analyse.whole_run import warnings
@@ -207,7 +207,7 @@ def _section(audit: audits.Audit, for_page: bool) -> Section:
 
 def _validation(store: Store, protocol: Protocol) -> Iterator[Section]:
     """Yields the section that compares judges with people, if the run has gold or panels' votes."""
-    if gold.has_gold(store) or labels.have_votes(store):
+    if labels.have_human(store) or labels.have_votes(store):
         from ...gold import validation  # 20 modules that most reports do without
         from ..tables import judges as cards
 
@@ -216,7 +216,7 @@ def _validation(store: Store, protocol: Protocol) -> Iterator[Section]:
 
 
 def _correction_note(store: Store) -> Iterator[str]:
-    if not gold.has_gold(store) and labels.exist(store):
+    if not labels.have_human(store) and labels.exist(store):
         yield (
             "Labels are those of the instruments named. None was compared with people (tiltmeter "
             "validate RUN), so their errors are not known and all numbers are uncorrected."

@@ -124,7 +124,7 @@ def _place(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> P
             loose = others
     rows = (*loose, *rows)
     rows, columns = (_without_single(placed, names) for names in (rows, columns))
-    cells = {(_levels(e, rows), _levels(e, columns)): e for e in placed}
+    cells = {(levels_on(e, rows), levels_on(e, columns)): e for e in placed}
     return Placed(rows, columns, cells, tuple(_hints(layout, placed, groupings)))
 
 
@@ -164,7 +164,7 @@ def _is_implied(found: Sequence[Estimate], name: str, others: Sequence[str]) -> 
     """True if the levels on the other axes determine the level on this axis."""
     implied: dict[Levels, set[str]] = {}
     for e in found:
-        implied.setdefault(_levels(e, others), set()).add(axes(e).get(name, ""))
+        implied.setdefault(levels_on(e, others), set()).add(axes(e).get(name, ""))
     return bool(others) and all(len(levels) == 1 for levels in implied.values())
 
 
@@ -260,6 +260,7 @@ def _factors(read: Audit, estimate: Estimate) -> tuple[str, ...]:
     return tuple(name for name in reading.grouping(estimate) if name != attribute)
 
 
-def _levels(estimate: Estimate, names: Sequence[str]) -> Levels:
+def levels_on(estimate: Estimate, names: Sequence[str]) -> Levels:
+    """Returns the levels of an estimate on some axes, "" on an axis that it lacks."""
     levels = axes(estimate)
     return tuple(levels.get(name, "") for name in names)

@@ -109,13 +109,17 @@ def _paper_notes(
     if layout.count:
         yield f"{count_of(len(rows), layout.count)}."
     if any(cell.stars or "stars" in cell.show for cell in layout.cells):
-        adjusted = any(e.p_adjusted is not None for e in shown)
-        yield f"* p < .05, ** p < .01, *** p < .001, {'adjusted' if adjusted else 'not adjusted'}."
+        yield f"{_stars(shown)}."
     if layout.leader or layout.column_leader:
         yield f"{OPEN_LEADER}: the highest of its {'row' if layout.leader else 'column'}."
     if layout.mark_below:
         bound = numerals.fixed_decimals(layout.mark_below, 2).removeprefix("0")
         yield f"{MARK} p < {bound}."
+
+
+def _stars(estimates: Sequence[Estimate]) -> str:
+    is_adjusted = any(e.p_adjusted is not None for e in estimates)
+    return f"* p < .05, ** p < .01, *** p < .001, {'adjusted' if is_adjusted else 'not adjusted'}"
 
 
 def cross_table(
@@ -329,11 +333,7 @@ def _notes(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> I
     if len(confidence) == 1 and "interval" in (layout.show or ("interval",)):
         yield f"[ ]: {100 * confidence.pop():g} % intervals."
     if "stars" in layout.show:
-        adjusted = any(e.p_adjusted is not None for e in estimates)
-        yield (
-            f"* p < .05, ** p < .01, *** p < .001, {'adjusted' if adjusted else 'not adjusted'}; "
-            "no star: no difference found at this n, or not tested."
-        )
+        yield f"{_stars(estimates)}; no star: no difference found at this n, or not tested."
     is_tested = any(_leader_tests(read, e) for e in estimates[:1])
     if layout.leader and not is_tested:
         yield f"{OPEN_LEADER}: the highest of its row; no test was made."

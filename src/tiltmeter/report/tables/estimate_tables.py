@@ -62,13 +62,8 @@ def _measure(audit: Audit, name: str, title: str, prefix: str) -> Iterator[Table
         by = reading.grouping(estimate)
         (many.setdefault(by, []) if by in fine else few).append(estimate)
     if few:
-        yield _table(
-            audit,
-            audits.together(few),
-            audits.slug(prefix, name),
-            title,
-            folded=len(few) > audits.MANY,
-        )
+        few, is_long = audits.together(few), len(few) > audits.MANY
+        yield _table(audit, few, audits.slug(prefix, name), title, folded=is_long)
     for by, estimates in many.items():
         table_title = f"{title}, by {', '.join(by)}" if by else title
         heading = (
@@ -90,7 +85,7 @@ def _rank(estimates: Sequence[Estimate]) -> list[Estimate]:
 
 
 def _table(audit: Audit, rows: Sequence[Estimate], name: str, title: str, folded: bool) -> Table:
-    letters = _letters([*rows, *_corrected_rows(audit, rows)])
+    letters = note_letters([*rows, *_corrected_rows(audit, rows)])
     columns = [
         (field.column, [field.read(row) for row in rows])
         for field in table_fields.fields(audit, rows, letters)
@@ -126,7 +121,7 @@ def _has_one_text(column: Column, texts: Sequence[str]) -> bool:
     return movable and len(set(texts)) == 1
 
 
-def _letters(rows: Sequence[Estimate]) -> dict[str, str]:
+def note_letters(rows: Sequence[Estimate]) -> dict[str, str]:
     """Returns {note: letter}, so that a long note stands under the table only once."""
     notes = dict.fromkeys(e.note for e in rows if e.note)
     return {text: _letter(place) for place, text in enumerate(notes)}
@@ -146,14 +141,11 @@ def _letter(place: int) -> str:
 
 def _about(audit: Audit, rows: Sequence[Estimate]) -> str:
     """Writes the values that all rows share: stratum, interval method, test."""
+    methods = [e.interval_method for e in rows if e.interval_method and e.low is not None]
+    tests = [e.test for e in rows if e.test and e.p is not None]
     parts = [f"{name}: {level}" for name, level in audit.same()]
-    parts += [
-        _shared_text(
-            "interval", [e.interval_method for e in rows if e.interval_method and e.low is not None]
-        )
-    ]
-    parts += [_shared_text("test", [e.test for e in rows if e.test and e.p is not None])]
-    return " · ".join(part for part in parts if part)
+    parts += [_shared_text("interval", methods), _shared_text("test", tests)]
+    return " · ".join(filter(None, parts))
 
 
 def _shared_text(what: str, values: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ from ...stats.results import Interval, count_of
 from ..page_model import audits
 from ..page_model.page import Section
 from ..page_model.table import Column, Field, Table, number, table_of, words
+from .estimate_tables import note_letters
 
 RATES = ("sensitivity", "specificity", "precision", "F1")
 UNKNOWN = Interval(None, None, None, "none")
@@ -244,8 +245,7 @@ def comparison(found: Comparison, everything: bool = False) -> Table:
         row for row in found.rows if everything or (row.headline and row.estimate.value is not None)
     ]
     has_several = len({row.estimate.instrument for row in rows}) > 1
-    notes = dict.fromkeys(row.estimate.note for row in rows if row.estimate.note)
-    letters = {note: chr(ord("a") + n % 26) for n, note in enumerate(notes)}
+    letters = note_letters([row.estimate for row in rows])
     fields: tuple[Field[ComparisonRow], ...] = (
         words("measure", lambda row: row.estimate.measure),
         words("group", lambda row: _group(row, has_several)),

@@ -16,7 +16,7 @@ from ...protocol import wording
 from ...protocol.paper_tables import CellLayout, TableLayout
 from ...records import Estimate
 from ..page_model.audits import Audit
-from .cross_table_axes import FIXED, Levels, axes
+from .cross_table_axes import FIXED, Levels, axes, levels_on
 
 MARK = "†"  # of a cell whose p is below the layout's bound
 LOOSE = tuple(name for name in FIXED if name != "measure")
@@ -107,7 +107,7 @@ class Shaper:
         places: dict[tuple[int, Levels, Levels], list[Estimate]] = {}
         for place, (cell, estimates) in enumerate(zip(self.layout.cells, self.chosen, strict=True)):
             for e in estimates:
-                key = (place, _levels(e, cell.each), _levels(e, self.row_axes))
+                key = (place, levels_on(e, cell.each), levels_on(e, self.row_axes))
                 places.setdefault(key, []).append(e)
         return places
 
@@ -230,7 +230,7 @@ class Shaper:
         if not cell.less:
             return one
         other = replace(cell, where={**cell.where, **cell.less}, less={})
-        base = [e for e in self._chosen(cell.measure, other) if _levels(e, self.row_axes) == key]
+        base = [e for e in self._chosen(cell.measure, other) if levels_on(e, self.row_axes) == key]
         is_measured = one.value is not None and base and base[0].value is not None
         value = one.value - base[0].value if is_measured else None  # type: ignore[operator]
         return replace(one, value=value, p=None, p_adjusted=None)
@@ -261,7 +261,7 @@ class Shaper:
         tested = [
             e
             for e in self._chosen(stars.measure, CellLayout((), stars.measure, where=stars.where))
-            if _levels(e, self.row_axes) == key
+            if levels_on(e, self.row_axes) == key
         ]
         if len(tested) != 1 or (tested[0].value or 0.0) <= 0:
             return ""
@@ -323,8 +323,3 @@ def _number(own: Sequence[Estimate]) -> float:
 def _within(e: Estimate, wanted: Mapping[str, Levels]) -> bool:
     axis_levels = axes(e)
     return all(axis_levels.get(name) in levels for name, levels in wanted.items())
-
-
-def _levels(e: Estimate, names: Sequence[str]) -> Levels:
-    levels = axes(e)
-    return tuple(levels.get(name, "") for name in names)

@@ -100,8 +100,8 @@ class Engine:
                 source.workers -= 1
 
     def _interrupt(self, sources: Sequence[JobSource]) -> None:
-        """Stops sending: cancels calls that are priced at 0, and waits a few seconds for paid calls,
-        whose replies are stored. A second Ctrl-C ends the process at once.
+        """Stops sending: cancels calls that are priced at 0, and waits a few seconds for paid
+        calls, whose replies are stored. A second Ctrl-C ends the process at once.
         """
         self._halt(
             Interrupted(

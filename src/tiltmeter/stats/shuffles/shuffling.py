@@ -154,10 +154,8 @@ class Shuffles:
 
     def _tables(self, alike: Counts, sizes: tuple[int, ...]) -> Iterator[list[Counts]]:
         generator = np.random.default_rng([self._seed, *sizes, *alike.tolist()])
-        first, block = (
-            hypergeometric.draw_counts(alike, sizes[0], self.draws, generator),
-            max(1, TABLES // alike.size),
-        )
+        first = hypergeometric.draw_counts(alike, sizes[0], self.draws, generator)
+        block = max(1, TABLES // alike.size)
         for start in range(0, self.draws, block):
             groups, rows = [first[start : start + block]], sum(sizes) - sizes[0]
             rows_left = alike - groups[0]  # rows of each kind that have no group yet
@@ -266,11 +264,9 @@ class Cell:
 
     def plogp(self, counts: Floats, outcomes: Floats, group: int) -> Floats:
         """Computes p·log2 p of a group's shares."""
-        return (
-            looked_up(plogp, counts, self.sizes[group])
-            if self.complete
-            else plogp(self.shares(counts, outcomes))
-        )
+        if self.complete:
+            return looked_up(plogp, counts, self.sizes[group])
+        return plogp(self.shares(counts, outcomes))
 
 
 def looked_up(function: Callable[[Floats], Floats], counts: Floats, n: int) -> Floats:

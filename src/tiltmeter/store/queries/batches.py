@@ -28,10 +28,6 @@ UNCONFIRMED, UNFINISHED = (RESERVED, SENT), (RESERVED, SENT, ACCEPTED, ANSWERED)
 _BATCH = "batch"  # of marks
 _KEY = re.compile("[0-9a-f]{32}")
 PIECE_ROWS = 200  # that are read at a time
-_COLUMNS = (
-    "key, model, path, state, remote_id, file_id, omitted, requests, tokens, reserved, told, since,"
-    " changed, sent, billed, lost"
-)
 
 
 class BatchGroup(NamedTuple):
@@ -64,6 +60,9 @@ class BatchRow(NamedTuple):
     sent: str = ""
     billed: int = 0
     lost: float = 0.0
+
+
+BATCH_COLUMNS = ", ".join(BatchRow._fields)
 
 
 def new_key(random: str) -> str:
@@ -163,7 +162,7 @@ def intend(store: Store, batch: BatchRow, group: BatchGroup, last: int) -> None:
     """Writes a batch before it is submitted; it takes its group's requests up to row id `last`."""
     marks = ",".join("?" * len(BatchRow._fields))
     with store.transaction():
-        store.write_one(f"INSERT INTO batches ({_COLUMNS}) VALUES ({marks})", _row(batch))
+        store.write_one(f"INSERT INTO batches ({BATCH_COLUMNS}) VALUES ({marks})", _row(batch))
         store.write_one(
             "UPDATE batch_requests SET batch=? WHERE batch='' AND model=? AND makes=? AND id<=?",
             (batch.key, *group, last),
@@ -214,7 +213,7 @@ def write_off(store: Store) -> tuple[int, float]:
 def _replace(store: Store, batch: BatchRow) -> BatchRow:
     dated = batch._replace(changed=now(), told=store.clean(batch.told))
     marks = ",".join("?" * len(BatchRow._fields))
-    store.write_one(f"REPLACE INTO batches ({_COLUMNS}) VALUES ({marks})", _row(dated))
+    store.write_one(f"REPLACE INTO batches ({BATCH_COLUMNS}) VALUES ({marks})", _row(dated))
     return dated
 
 
@@ -241,13 +240,13 @@ def rows(store: Store, states: Sequence[str] = ()) -> list[BatchRow]:
     """Lists the batches in these states (all by default), oldest first."""
     marks = ",".join("?" * len(states))
     condition = f" WHERE state IN ({marks})" if states else ""
-    query = f"SELECT {_COLUMNS} FROM batches{condition} ORDER BY since, key"
+    query = f"SELECT {BATCH_COLUMNS} FROM batches{condition} ORDER BY since, key"
     return [_batch(store, row) for row in store.rows(query, tuple(states))]
 
 
 def row(store: Store, key: str) -> BatchRow:
     """Reads a batch anew by its key."""
-    return _batch(store, store.first(f"SELECT {_COLUMNS} FROM batches WHERE key=?", (key,)))
+    return _batch(store, store.first(f"SELECT {BATCH_COLUMNS} FROM batches WHERE key=?", (key,)))
 
 
 def reserved_dollars(store: Store) -> float:

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ...records import ANSWER, INVALID, UNRESOLVED, UNSURE
 from .. import Store
 from ..rows import levels
 from ..views import number_of
-from . import labels
-
-
-class CellCount(NamedTuple):
-    """The number of outputs in a cell that have a machine's label of an attribute ("" for any)."""
-
-    subject: str
-    annotator: str
-    mode: str
-    levels: Mapping[str, str]
-    attribute: str
-    outputs: int
 
 
 class ConditionWeight(NamedTuple):
@@ -80,44 +67,3 @@ def condition_weights(store: Store, annotator: str, attribute: str) -> Iterator[
     )
     for subject, factors, value, weight in store.rows(query, (annotator, attribute)):
         yield ConditionWeight(subject, levels(factors), value, weight)
-
-
-def count_with_value(store: Store, nothing: Sequence[str]) -> list[CellCount]:
-    """Counts, per cell, outputs with a value outside `nothing`; sorted by first output."""
-    query = f"""
-SELECT t.subject, a.value, t.mode, t.factors, '', count(*) FROM trials t, json_each(?) a
-WHERE EXISTS (SELECT 1 FROM labels l WHERE l.n = t.n AND l.annotator = a.value AND l.current
-              AND l.value NOT IN ({_marks(nothing)}))
-GROUP BY 1, 2, 3, 4 ORDER BY min(t.n), 2"""
-    return _cell_counts(store, query, (json.dumps(sorted(labels.machines(store))), *nothing))
-
-
-def count_of_values(store: Store, values: Sequence[str]) -> list[CellCount]:
-    """Counts, per cell and attribute, outputs with one of some values; sorted by first output."""
-    return _count_by_attribute(store, "value", values)
-
-
-def count_of_attributes(store: Store, attributes: Sequence[str]) -> list[CellCount]:
-    """Counts, per cell, outputs with labels of some attributes; sorted by first output."""
-    return _count_by_attribute(store, "attribute", attributes)
-
-
-def _count_by_attribute(store: Store, column: str, values: Sequence[str]) -> list[CellCount]:
-    query = f"""
-SELECT t.subject, l.annotator, t.mode, t.factors, l.attribute, count(*)
-FROM (SELECT DISTINCT n, annotator, attribute FROM labels
-      WHERE current AND {labels.BY_MACHINES} AND {column} IN ({_marks(values)})) l
-JOIN trials t ON t.n = l.n
-GROUP BY 1, 2, 3, 4, 5 ORDER BY min(l.n), 2, 5"""
-    return _cell_counts(store, query, values)
-
-
-def _marks(values: Sequence[str]) -> str:
-    return ",".join("?" * len(values))
-
-
-def _cell_counts(store: Store, query: str, values: Sequence[str]) -> list[CellCount]:
-    return [
-        CellCount(subject, annotator, mode, levels(factors), about, outputs)
-        for subject, annotator, mode, factors, about, outputs in store.rows(query, values)
-    ]

@@ -7,13 +7,12 @@ an attribute of their own, which ends in `_vote`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...records import ADJUDICATED, CORRECTED, HUMAN, VOTE
 from .. import Store
 from ..packing import id_number
 from ..rows import levels
-from ..views import number_of
 
 # people who labelled blind: a correction in sight of other labels is no gold
 _BY_PEOPLE = f"annotator GLOB '{HUMAN}*' AND annotator NOT GLOB '*{CORRECTED}'"
@@ -174,23 +173,6 @@ def attributes_with_several(store: Store) -> set[str]:
 
 
 # labels of machines
-
-
-def of_annotator(
-    store: Store, annotator: str, columns: Sequence[str], attributes: Sequence[str] = ()
-) -> Iterator[tuple[Any, ...]]:
-    """Yields (n, output, *columns) per output with an annotator's labels, of some attributes or
-    all; columns are JSON arrays over these labels, since a row costs more in Python than a label.
-    """
-    arrays = ", ".join(f"json_group_array({name})" for name in columns)
-    condition = f" AND a.text IN ({','.join('?' * len(attributes))})" if attributes else ""
-    return store.rows(
-        f"SELECT n, output, {arrays} FROM (SELECT l.n, l.output, a.text AS attribute, v.text AS"
-        " value, l.weight FROM labels l CROSS JOIN words a ON a.n = l.attribute_0 CROSS JOIN words"
-        f" v ON v.n = l.value_0 WHERE l.current AND l.annotator_0 = {number_of('?')}{condition}"
-        " ORDER BY l.n, a.text, v.text, l.weight, l.position) GROUP BY n",
-        (annotator, *attributes),
-    )
 
 
 def machine_values(store: Store, attribute: str) -> list[str]:

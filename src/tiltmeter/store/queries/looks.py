@@ -51,18 +51,17 @@ def assign(store: Store, trials: Iterable[tuple[str, int]]) -> None:
 
 def asked_levels(store: Store) -> Iterator[tuple[str, str, Mapping[str, str], int]]:
     """Yields (subject, mode, {factor: level}, number of trials that looks have used so far)."""
-    query = (
-        "SELECT t.subject, t.mode, t.factors, count(*) FROM trial_looks l"
-        " JOIN trials t ON t.n = l.n GROUP BY 1, 2, 3"
-    )
-    for subject, mode, factors, number in store.rows(query):
-        yield subject, mode, levels(factors), int(number)
+    return _by_levels(store, "count(*)")
 
 
 def last_looks(store: Store) -> Iterator[tuple[str, str, Mapping[str, str], int]]:
     """Yields (subject, mode, {factor: level}, number of the last look that used the prompt)."""
+    return _by_levels(store, "max(l.look)")
+
+
+def _by_levels(store: Store, number: str) -> Iterator[tuple[str, str, Mapping[str, str], int]]:
     query = (
-        "SELECT t.subject, t.mode, t.factors, max(l.look) FROM trial_looks l"
+        f"SELECT t.subject, t.mode, t.factors, {number} FROM trial_looks l"
         " JOIN trials t ON t.n = l.n GROUP BY 1, 2, 3"
     )
     for subject, mode, factors, number in store.rows(query):

@@ -145,14 +145,6 @@ def texts(store: Store) -> Iterator[tuple[str, str]]:
     return store.rows("SELECT trial, text FROM outputs ORDER BY n")
 
 
-def beginning(store: Store, output: str, characters: int) -> str:
-    """Returns the first characters of an output's text; "" if there is no such output."""
-    row = store.first(
-        "SELECT substr(text, 1, ?) FROM outputs WHERE n = ?", (characters, id_number(output))
-    )
-    return str(row[0]) if row else ""
-
-
 def one(store: Store, output: str) -> tuple[Trial, Output] | None:
     """Returns an output with its trial, or None if there is no such output."""
     row = store.first(_ONE, (id_number(output),))

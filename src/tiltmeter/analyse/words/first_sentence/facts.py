@@ -53,8 +53,9 @@ class ClaimFacts:
     """One claim with its verdict. slots: values that a sentence may name; kinds: of its cautions;
     matters: a difference of shares below this is slight; bounds: the range of the value over all
     values that answers outside the denominator could have; refuted: a sentence on people's labels
-    that contradict its judge; sides: both raw numbers; uncued: the compared factor, if no prompt
-    mentions it; joined: True if rules and a judge labelled together.
+    that contradict its judge; gold: the number of people's labels beside those of its judge; sides:
+    both raw numbers; uncued: the compared factor, if no prompt mentions it; joined: True if rules
+    and a judge labelled together.
     """
 
     word: Word
@@ -68,6 +69,7 @@ class ClaimFacts:
     nuisances: tuple[Nuisance, ...] = ()
     bounds: Estimate | None = None
     refuted: str = ""
+    gold: int = 0
     uncued: str = ""
     joined: bool = False
 
