@@ -49,6 +49,55 @@ def test_what_only_posix_has_stands_in_one_place(path: Path) -> None:
         assert posix_names(path) == set()
 
 
+def loose_texts(path: Path) -> list[int]:
+    """The lines that read or write text without an encoding, or write it without a newline."""
+    text = path.read_text(encoding="utf-8")
+    if not any(f"{name}(" in text for name in ("write_text", "read_text", "open")):
+        return []
+    return [node.lineno for node in ast.walk(ast.parse(text)) if is_loose(node)]
+
+
+def is_loose(node: ast.AST) -> bool:
+    """True if the locale, or the system, would choose an encoding or an end of line."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    named = {keyword.arg for keyword in node.keywords}
+    match node.func.attr, node.args:
+        case "read_text", args:
+            return not args and "encoding" not in named
+        case "write_text", args:
+            return (len(args) < 2 and "encoding" not in named) or "newline" not in named
+        case "open", [ast.Constant(value="w" | "a" | "x" | "wt"), *_]:
+            return not {"encoding", "newline"} <= named
+    return False
+
+
+def test_a_text_is_the_same_bytes_on_each_system() -> None:
+    """Windows has another encoding in each country, and two signs for the end of a line; what a
+    run writes is hashed, sealed and compared byte by byte.
+    """
+    paths = sorted(SOURCE.rglob("*.py"))
+    loose = {path.relative_to(SOURCE).as_posix(): loose_texts(path) for path in paths}
+    assert {name: lines for name, lines in loose.items() if lines} == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "loose"),
+    [
+        ("path.write_text(text)", True),
+        ('path.write_text(text, "utf-8")', True),
+        ('path.write_text(text, "utf-8", newline="\\n")', False),
+        ("path.read_text()", True),
+        ('path.read_text("utf-8")', False),
+        ('path.open("w", encoding="utf-8")', True),
+        ('path.open("w", encoding="utf-8", newline="")', False),
+        ('path.open("wb")', False),
+    ],
+)
+def test_a_loose_text_is_noticed(line: str, loose: bool) -> None:
+    assert is_loose(ast.parse(line, mode="eval").body) is loose
+
+
 def test_no_shipped_file_has_a_name_that_windows_refuses() -> None:
     names = [path.name for path in SOURCE.rglob("*")]
     assert [

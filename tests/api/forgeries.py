@@ -175,7 +175,7 @@ class Bases:
 
 
 def is_found(folder: Path, against: Path | None) -> bool:
-    """True if `--verify` contradicts a folder, or refuses to read it."""
+    """True if `--verify` does not confirm a folder, or refuses to read it."""
     try:
         findings, _ = api.verify(folder, against=against)
     except TiltmeterError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import NoReturn
 
@@ -55,6 +56,38 @@ def test_a_finished_run_is_neither_asked_nor_estimated_nor_printed_otherwise(
     assert cli.main([*COMMAND, str(folder)]) == 0
     assert page.read_bytes() == written
     assert tiltmeter.open_run(folder).analyse() == estimates
+
+
+def test_kept_rows_that_people_correct_are_read_as_they_were(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second reading of a run with two people's labels ended in a traceback."""
+    monkeypatch.setenv(cache.KEEP, "1")
+    monkeypatch.setenv(cache.CACHE, str(tmp_path / "cache"))
+    run = tmp_path / "run"
+    tiltmeter.run("roles", "planted:she=0.7", run, languages=["en"], limit=20, samples=4)
+    sheet = tmp_path / "sheet.csv"
+    assert cli.main(["validate", str(run), "--sample", "60", "--sheet", str(sheet)]) == 0
+    for person in ("ann", "bea"):
+        with sheet.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        for number, row in enumerate(rows):
+            says_she = "she" in row["answer"].lower().replace("“", " ").split()
+            is_careless = person == "bea" and number % 4 == 0
+            row |= {"value": "she" if says_she != is_careless else "he", "annotator": person}
+        labelled = tmp_path / f"{person}.csv"
+        with labelled.open("w", encoding="utf-8", newline="") as file:
+            table = csv.DictWriter(file, rows[0].keys())
+            table.writeheader()
+            table.writerows(rows)
+        assert cli.main(["import", "gold", str(run), str(labelled)]) == 0
+    first, again = (tiltmeter.open_run(run) for _ in range(2))
+    rows_of = [
+        [[getattr(row, name) for name in cached_results.CACHED] for row in opened.analyse()]
+        for opened in (first, again)
+    ]
+    assert any(row.voices for row in again.analyse()) and rows_of[0] == rows_of[1]
+    assert first.verdicts() == again.verdicts()
 
 
 def test_another_label_gold_option_or_version_is_computed(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -472,6 +473,26 @@ def test_more_claims_make_a_difference_harder_to_find() -> None:
     (few,) = (r for r in six["design"] if r["group"] == {"class": "outlook"} and r["clusters"] == 7)
     assert few["detectable"] is None
     assert few["note"].startswith("7 items cannot show any difference in a family of")
+
+
+def test_a_plan_counts_the_comparisons_of_its_run(tmp_path: Path) -> None:
+    """A difference, its refusals and its missing answers: three in the plan; in a run those that
+    occurred, so two if every tenth answer is refused, and else one.
+    """
+    protocol = three_groups({"level": "a", "baseline": "b"})
+    (gap,) = tiltmeter.plan(protocol, "builtin").as_dict()["design"]
+    assert gap["tests"] == 3
+    assert [*protocol.compared_measures] == ["gap", "gap_refused", "gap_unanswered"]
+
+    def tested(others: dict[int, str]) -> list[int | None]:
+        answers = (others.get(n % 10) or ("raise", "wait")[n // 3 % 2] for n in count())
+        run = tiltmeter.run(
+            protocol, {"a bot": lambda _: next(answers)}, tmp_path / str(len(others))
+        )
+        return [claim.family_size for claim in run.verdicts()]
+
+    assert tested({9: "I'm sorry, but I can't help with that."}) == [2, 2]
+    assert tested({}) == [1]
 
 
 def test_picks_of_one_answer_are_outputs_and_words_have_a_row() -> None:

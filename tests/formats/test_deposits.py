@@ -261,7 +261,15 @@ def test_what_people_filled_in_is_sealed_and_nothing_else(audit: Path, tmp_path:
 def test_a_crate_holds_the_run_and_opens(run: Path) -> None:
     folder = run.with_name("crate")
     deposits.export_crate(run, folder)
-    assert deposits.check_folder(folder).files == 8
+    assert deposits.check_folder(folder).files == 10
+    page = (folder / "README.md").read_text("utf-8")
+    assert "Begin with report.html" in page and "human:anna" in page  # it tells who is named
+    sums = [line.split("  ") for line in (folder / "SHA256SUMS").read_text("utf-8").splitlines()]
+    present = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    unlisted = {"CITATION.cff", "SHA256SUMS", crate.MANIFEST}
+    assert {name for _, name in sums} == present - unlisted
+    for digest, name in sums:
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
     copy = tiltmeter.open_run(folder / "run")
     assert copy.labels.equals(tiltmeter.open_run(run).labels)
     with pytest.raises(UsageError, match="is there already"):

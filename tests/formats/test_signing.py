@@ -94,8 +94,8 @@ def test_the_first_line_is_the_verdict(
     assert main(["export", str(folder), "--verify"]) == 0
     lines = capsys.readouterr().out.splitlines()
     counts = "6 calls, 6 outputs, 6 labels"
-    assert lines[0] == f"{folder} holds: 8 files as written; computed anew: {counts}"
-    assert "  compared with a new export of the run: its 8 files" in lines
+    assert lines[0] == f"{folder} holds: 10 files as written; computed anew: {counts}"
+    assert "  compared with a new export of the run: its 10 files" in lines
     assert lines[-2].startswith("  the rows: sha256 ")
 
     forged = [f"tables/{name}.csv" for name in ("calls", "labels", "outputs")]

@@ -149,7 +149,7 @@ def _is_run(folder: Path) -> bool:
 
 def _run_of(typed: AnnotateValues) -> Path:
     """Returns the run that is made of a folder of pictures or texts."""
-    return Path(typed.out or f"{typed.run.rstrip('/')}-labelled")
+    return Path(typed.out or f"{Path(typed.run)}-labelled")
 
 
 def _progress(typed: AnnotateValues) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..api.recompute.findings import Findings
     from ..formats.seals import FolderCheck
 
-CONTRADICTED = 3  # exit code
+EXIT_CODES = {"confirmed": 0, "contradicted": 3, "not fully checked": 4}  # by verdict
 NAMED = 10  # cases of a contradiction
 
 
@@ -55,7 +55,7 @@ class Sealing:
     "--verify",
     is_flag=True,
     help="RUN is a run, or a folder of audit or crate: check that it is unchanged, and that all of "
-    "it follows from the replies. Exit code 3 if not.",
+    "it follows from the replies. Exit code 3 if not, 4 if an earlier version must check it.",
 )
 @click.option(
     "--against",
@@ -135,7 +135,7 @@ def _verify(run: str, sealing: Sealing, as_json: bool) -> int:
     else:
         for line in _lines(run, findings, check):
             click.echo(visible(line))
-    return 0 if findings.holds else CONTRADICTED
+    return EXIT_CODES[findings.verdict]
 
 
 def _lines(run: str, findings: Findings, check: FolderCheck | None) -> Iterator[str]:
@@ -145,9 +145,12 @@ def _lines(run: str, findings: Findings, check: FolderCheck | None) -> Iterator[
     if findings.holds:
         files = f"{_files(check)}; " if check else ""
         yield f"{run} holds: {files}computed anew: {anew or 'nothing'}"
-    else:
+    elif findings.contradictions:
         number = count_of(len(findings.contradictions), "contradiction")
         yield f"{run} does not hold: {number}"
+        yield from (f"not checked: {part}" for part in findings.unchecked)
+    else:
+        yield f"{run}: NOT FULLY CHECKED: {'; '.join(findings.unchecked)}"
     for one in findings.contradictions:
         yield f"contradiction: {one.what}: {count_of(one.number, 'case')}"
         yield from (f"    {example}" for example in one.examples[:NAMED])

@@ -68,7 +68,7 @@ def emit_results(
         from ..api.handover.junit import write_junit
 
         write_junit(printing.junit, run.protocol.name, checked, verdicts)
-    emit_warnings(run.warnings(estimates=estimates))
+    emit_warnings(run.warnings(estimates=estimates, cautions=False))
     if printing.variant == "default" and not checked.changed:
         emit_warnings(run.changes(verdicts))
     _print_results(run, printing, (built, estimates, verdicts), checked)

@@ -12,7 +12,7 @@ import pytest
 import tiltmeter
 from tiltmeter import registry
 from tiltmeter.analyse.claims.gate import Cost, Decision, Gate, hold
-from tiltmeter.analyse.claims.margins import size_of
+from tiltmeter.analyse.claims.margins import in_words, parse_sizes, refuse_unfit, size_of
 from tiltmeter.analyse.claims.missing_answers import share_of, widest
 from tiltmeter.analyse.claims.verdicts import Verdict
 from tiltmeter.analyse.words.caution_kinds import Caution, CautionKind
@@ -64,9 +64,46 @@ def test_missing_answers_keep_a_claim_from_passing(base: Verdict) -> None:
     result = hold(gate, [claim(base, "difference", 4, **changes)])
     assert result.decision is Decision.NOT_ENOUGH_DATA
     assert result.lines[1].strip() == (
-        "4 % of the answers are missing: whatever they would have been, the interval is −11 to "
-        "+11 points. Ask these prompts again."
+        "Only 4 % of the answers are missing: they could make the interval −11 to +11 points. A "
+        "run keeps the answers that it has: ask anew with another --out (tiltmeter quote RUN shows "
+        "what came instead)."
     )
+
+
+def test_a_gate_names_items_before_missing_answers(base: Verdict) -> None:
+    """One answer of 100 may move a side by 2 points, so of a margin of 5 points 3 remain, for
+    which (5 / 3)² times the items are needed; four could move it by 8, more than any items allow.
+    """
+    wide = {"unit": "share", "reference": 0.0, "value": 0.1}
+    gate = Gate(("tilt",), {"": (5.0, False)})
+
+    def line(missing: int) -> str:
+        held = claim(base, "difference", missing, **wide, low=-0.13, high=0.33)
+        return hold(gate, [held]).lines[1].strip()
+
+    assert line(0).startswith("If there is no difference, ") and "missing" not in line(0)
+    fewest, more = (int(line(n).split()[5].replace(",", "")) for n in (0, 1))
+    assert more / fewest == pytest.approx((5 / 3) ** 2, rel=1e-3)
+    assert "with 1 % of the answers missing as now (now 60" in line(1)
+    assert line(4).startswith(f"If there is no difference, {fewest:,} ")
+    assert "Besides, 4 % of the answers are missing: however many items" in line(4)
+
+
+def test_a_margin_is_in_points_below_100(base: Verdict) -> None:
+    """A fraction is a slip, and 100 points let everything pass; the line has it as typed."""
+    with pytest.raises(UsageError, match=r"Did you mean 5\? .*: MEASURE=0.05"):
+        parse_sizes("0.05")
+    assert parse_sizes("gap=0.05,1") == {"gap": (0.05, False), "": (1.0, False)}
+    roles = registry.protocol("roles")
+    refuse_unfit(parse_sizes("99"), roles)
+    for text in ("100", "200%"):
+        with pytest.raises(UsageError, match="at most 100 points"):
+            refuse_unfit(parse_sizes(text), roles)
+    assert [in_words(size, "share", None) for size in (0.0005, 0.01, 0.025)] == [
+        "0.05 points",
+        "1 point",
+        "2.5 points",
+    ]
 
 
 def test_missing_answers_always_have_a_margin() -> None:

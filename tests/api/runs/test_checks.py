@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,7 @@ def test_python_says_what_the_command_line_says(
     said = capsys.readouterr().err.splitlines()
     verdict = run.check(*bounds)
     assert code == verdict.exit_code == 3
-    assert said == [*(f"warning: {text}" for text in run.warnings()), *verdict.lines]
+    assert said == [*(f"warning: {text}" for text in run.warnings(cautions=False)), *verdict.lines]
 
 
 @pytest.mark.parametrize(
@@ -71,3 +72,15 @@ def test_notes_of_the_run_come_first(run: tiltmeter.Run) -> None:
     opened = tiltmeter.open_run(Path(run.folder))
     opened.notes.append("the file has moved.")
     assert opened.warnings()[0] == "the file has moved."
+
+
+def test_warnings_hold_the_cautions_of_the_report(tmp_path: Path) -> None:
+    """One of ten answers refused: the report's caution is among the warnings, with its code."""
+    answers = ("I'm sorry, but I can't help with that." if n % 10 == 9 else "she" for n in count())
+    own = {"a bot": lambda _: next(answers)}
+    found = tiltmeter.run("roles", own, tmp_path / "r", language="en", limit=20, samples=1)
+    cautions = [caution for claim in found.verdicts() for caution in claim.cautions]
+    assert "missing_answers" in [caution.code for caution in cautions]
+    for caution in cautions:
+        assert any(text.endswith(f": {caution.text} [{caution.code}]") for text in found.warnings())
+        assert caution.text in found.report(tmp_path / "r.md").read_text("utf-8")

@@ -234,16 +234,34 @@ def _decide(
 def _hint(
     claim: Verdict, interval: tuple[float, float] | None, margin: float, cost: Cost | None
 ) -> str:
-    """Writes which data would decide a claim: answers that are missing, or more items."""
+    """Writes which data would decide a claim: more items, and missing answers only if these alone
+    keep it from passing, or would with any number of items.
+    """
     if interval is None or claim.value is None:
         return ""
-    worst = missing_answers.widest(claim, interval)
-    sure = missing_answers.widest(claim, (claim.value, claim.value))  # with any number of items
-    within = [_reach(claim, ends) for ends in (interval, sure)]
-    is_inside, could_be = (ends is not None and max(ends) < margin for ends in within)
-    if worst != interval and (is_inside or not could_be):
-        return gate_lines.missing(claim, missing_answers.share_of(claim), worst)
-    return _calls_needed(claim, interval, margin, cost)
+    worst, share = missing_answers.widest(claim, interval), missing_answers.share_of(claim)
+    distances = _reach(claim, interval)
+    if worst != interval and distances is not None and max(distances) < margin:
+        return gate_lines.missing(claim, share, worst)
+    half_width, of_worst = _half_width(claim, interval), _half_width(claim, worst)
+    size = math.log(margin) if claim.unit in RATIOS else margin
+    if not math.isfinite(half_width):
+        return "" if worst == interval else gate_lines.missing(claim, share, worst)
+    left = size - (of_worst - half_width)
+    if left > 0:
+        return _calls_needed(claim, half_width, left, cost, share if left < size else 0.0)
+    items = _calls_needed(claim, half_width, size, cost)
+    return f"{items} {gate_lines.missing(claim, share, worst, besides=True)}".strip()
+
+
+def _half_width(claim: Verdict, interval: tuple[float, float]) -> float:
+    """Returns half of an interval's width: of its logarithms, for a ratio."""
+    low, high = interval
+    if claim.unit in RATIOS:
+        if low <= 0 or not math.isfinite(high):
+            return math.inf
+        low, high = math.log(low), math.log(high)
+    return (high - low) / 2
 
 
 def _fails(gate: Gate, claim: Verdict, margin: float) -> bool:
@@ -275,27 +293,26 @@ def _lies_beyond(claim: Verdict, margin: float) -> bool:
 
 
 def _calls_needed(
-    claim: Verdict, interval: tuple[float, float], margin: float, cost: Cost | None
+    claim: Verdict, half_width: float, margin: float, cost: Cost | None, missing: float = 0.0
 ) -> str:
-    """Writes how many items, calls and dollars let 9 of 10 runs without a tilt pass."""
+    """Writes how many items, calls and dollars let 9 of 10 runs without a tilt pass. half_width,
+    margin: of logarithms, for a ratio; missing: the share of answers that the margin allows for.
+    """
     if not claim.clusters or claim.reference is None:
         return ""
-    low, high = interval
-    if claim.unit in RATIOS:
-        if min(interval) <= 0:
-            return ""
-        low, high, margin = math.log(low), math.log(high), math.log(margin)
-    items = items_needed((high - low) / 2, claim.clusters, margin)
-    answers = max(1, round(claim.n / claim.clusters))
+    items = items_needed(half_width, claim.clusters, margin)
+    asked = max(claim.n, sum(claim.facts.row.outcomes.values()))
+    answers = max(1, round(asked / claim.clusters))
     nouns = claim.facts.slots.get("items", "items")
     if items <= claim.clusters:
         return (
             f"If there is no difference, {numerals.count(claim.clusters)} {nouns}, as now, pass in "
             "9 of 10 runs: this is another one, or there is a difference."
         )
+    allowed = f", with {numerals.percent(missing)} of the answers missing as now" * bool(missing)
     return (
         f"If there is no difference, {numerals.count(items)} {nouns} of {answers} answers would "
-        f"pass in 9 of 10 runs (now {numerals.count(claim.clusters)}"
+        f"pass in 9 of 10 runs{allowed} (now {numerals.count(claim.clusters)}"
         f"{_growth(cost, items - claim.clusters, answers, items / claim.clusters)})."
     )
 

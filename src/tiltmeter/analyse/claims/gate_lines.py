@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...protocol.thresholds import RATIOS
-from ...records import Json
+from ...records import CUT, Json
 from ...stats.rates import FEW_CLUSTERS
 from ..words import numerals
 from . import margins
@@ -86,14 +86,23 @@ def _number(value: float, claim: Verdict) -> str:
     return f"{numerals.sign(size)}{abs(size):,.{int(abs(size) < 10)}f} {unit}"
 
 
-def missing(claim: Verdict, share: float, worst: tuple[float, float]) -> str:
-    """Writes that the missing answers keep a claim from passing. worst: its widest interval."""
-    begins = f"{numerals.percent(share)} of the answers are missing"
-    if not all(map(math.isfinite, worst)):
-        return f"{begins}, and nothing limits what they would have been. Ask these prompts again."
+def missing(
+    claim: Verdict, share: float, worst: tuple[float, float], *, besides: bool = False
+) -> str:
+    """Writes that the missing answers keep a claim from passing, and how to get answers. worst: the
+    widest interval; besides: True if the interval is too wide without them as well.
+    """
+    amount = f"{numerals.percent(share)} of the answers are missing"
+    text = f"Only {amount}: they could make the interval {_range(claim, worst)}"
+    if besides:
+        text = f"Besides, {amount}: however many items, these could move the number by the margin"
+    elif not all(map(math.isfinite, worst)):
+        text = f"Only {amount}: they could have been anything"
+    is_cut = claim.facts.row.outcomes.get(CUT, 0.0) > 0
+    limit = "and a higher --max-tokens " * is_cut
     return (
-        f"{begins}: whatever they would have been, the interval is {_range(claim, worst)}. Ask "
-        "these prompts again."
+        f"{text}. A run keeps the answers that it has: ask anew with another --out "
+        f"{limit}(tiltmeter quote RUN shows what came instead)."
     )
 
 

@@ -32,6 +32,12 @@ def _margin(text: str) -> tuple[str, tuple[float, bool]]:
         number = math.nan
     if not 0 < number < math.inf:
         raise UsageError(f"'{text}' is not a margin. {HOW_MUCH}")
+    if not name and not is_per_cent and number < 1:
+        share = f"{100 * number:g}"
+        raise UsageError(
+            f"A margin is in points (5: a share of 50 against 55 %), and {size} is less than one. "
+            f"Did you mean {share}? If not, type it with its measure: MEASURE={size}"
+        )
     return name.strip(), (number, is_per_cent)
 
 
@@ -87,6 +93,13 @@ def refuse_unfit(sizes: Sizes, protocol: Protocol) -> None:
                 f"--margin {name}={size:g}%: {name} is measured in {named[0].unit}, not in per "
                 f"cent. Type a number of {named[0].unit}, such as: --margin {name}=1"
             )
+    for spec in headlines:
+        margin = size_of(sizes, spec.name, spec.unit) or 0.0
+        if spec.unit == "share" and margin >= 1:
+            raise UsageError(
+                f"--margin: shares differ by at most 100 points, so {100 * margin:g} lets any tilt "
+                f"of {spec.name} pass. {HOW_MUCH}"
+            )
     others = [spec for spec in headlines if not is_of_missing(spec.name)]
     if all(size_of(sizes, spec.name, spec.unit) is None for spec in others):
         raise UsageError(
@@ -108,7 +121,8 @@ def in_words(margin: float, unit: str, null: float | None) -> str:
     """Writes a margin with both of its ends if they differ: a factor of 1.2 is −17 to +20 %."""
     if unit == "share":
         around = f" around {numerals.percent(null)}" if null else ""
-        return f"{numerals.points(margin)}{around}"
+        size = f"{100 * margin:g}"
+        return f"{size} point{'s' * (size != '1')}{around}"
     if unit in RATIOS:
         low, high = 100 * (1 - 1 / margin), 100 * (margin - 1)
         return f"{numerals.MINUS}{_short(low)} to +{_short(high)} %"

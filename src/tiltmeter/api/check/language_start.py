@@ -25,5 +25,5 @@ def start(code: str, into: Path) -> list[Path]:
         paths.append(folder / name)
         for slot, word in words.items():
             text = text.replace(slot, word)
-        paths[-1].write_text(text, encoding="utf-8")
+        paths[-1].write_text(text, encoding="utf-8", newline="\n")
     return paths

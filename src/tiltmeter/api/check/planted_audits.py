@@ -108,6 +108,7 @@ def with_small_pictures(name: str, folder: Path) -> str:
         path.write_text(
             re.sub(r"^(\[modes\..*\])$", rf'\1\nsize = "{SMALL}"', text, flags=re.MULTILINE),
             "utf-8",
+            newline="\n",
         )
     return str(target / "protocol.toml")
 

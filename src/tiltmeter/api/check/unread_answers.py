@@ -151,5 +151,5 @@ def _rows(rows: Sequence[Sequence[str]]) -> str:
 
 def _append(path: Path, text: str, head: str) -> Path:
     old_text = path.read_text("utf-8") if path.is_file() else head
-    path.write_text(old_text + text, encoding="utf-8")
+    path.write_text(old_text + text, encoding="utf-8", newline="\n")
     return path

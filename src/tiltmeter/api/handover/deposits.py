@@ -38,17 +38,21 @@ def export_audit(folder: Path | str, target: Path | str, *, texts: bool = False)
             content = private.hide(content, labels.annotators(store), texts)
         hidden = private.hider(())
         html.write_html(alone(content), target / "report.html")
-        (target / "evidence.md").write_text(evidence.evidence(content, rates), "utf-8")
+        (target / "evidence.md").write_text(
+            evidence.evidence(content, rates), "utf-8", newline="\n"
+        )
         if rates:
-            (target / "impact.csv").write_text(hidden(impact.impact_csv(rates)), "utf-8")
+            (target / "impact.csv").write_text(
+                hidden(impact.impact_csv(rates)), "utf-8", newline="\n"
+            )
         return _describe(run, target, content)
 
 
 def export_crate(folder: Path | str, target: Path | str) -> list[Path]:
     """Writes a run unchanged into a new folder, ready to deposit, and returns its files: the run
-    itself, its tables as CSV, the report, CITATION.cff and a manifest with their hashes.
+    itself, its tables as CSV, the report, CITATION.cff, README.md, SHA256SUMS and a manifest.
     """
-    from ...formats import citation
+    from ...formats import citation, start_page
     from ...report.page_model.page import alone
     from ...report.render import html
     from ..runs import table_files
@@ -57,9 +61,11 @@ def export_crate(folder: Path | str, target: Path | str) -> list[Path]:
     with new_folder(target) as target:
         with _content(run) as (store, content):
             store.copy_to(target / "run")
+            people = sorted(set(labels.annotators(store)) - labels.machines(store))
         html.write_html(alone(content), target / "report.html")
-        (target / "CITATION.cff").write_text(citation.cff(content), "utf-8")
+        (target / "CITATION.cff").write_text(citation.cff(content), "utf-8", newline="\n")
         table_files.write(run, target / "tables", TABLES_OF_A_CRATE, "default")
+        start_page.write(target, content, people, _FILES)
         return _describe(run, target, content)
 
 
@@ -133,6 +139,8 @@ _FILES: Mapping[str, str] = {
     "impact.csv": "Selection rates and impact ratios by category",
     "report.html": "The report of the run",
     "CITATION.cff": "How to cite the run",
+    "README.md": "Where to begin, and how to check",
+    "SHA256SUMS": "The SHA-256 of each file, for sha256sum -c",
     "run/run.sqlite": "The run: trials, calls, outputs, labels",
     **{
         f"tables/{name}.csv": f"The run's {name}"

@@ -88,7 +88,9 @@ def export_every_eval_ever(
             checksum, number = _write_lines(path.with_name(f"{path.stem}_samples.jsonl"), rows)
             instances = every_eval_ever.describe_instances(evaluation, checksum, number)
             written = every_eval_ever.aggregate(evaluation, run.of(subject), instances)
-            path.write_text(json.dumps(written, ensure_ascii=False, indent=1) + "\n", "utf-8")
+            path.write_text(
+                json.dumps(written, ensure_ascii=False, indent=1) + "\n", "utf-8", newline="\n"
+            )
         return sorted(path for path in target.rglob("*") if path.is_file())
 
 
@@ -171,7 +173,7 @@ def export_hugging_face(
             texts,
             outputs.have_pictures(run.store),
         )
-        (target / "README.md").write_text(card, "utf-8")
+        (target / "README.md").write_text(card, "utf-8", newline="\n")
         return sorted(path for path in target.rglob("*") if path.is_file())
 
 

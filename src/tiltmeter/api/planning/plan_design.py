@@ -76,6 +76,14 @@ def _design_notes(design: Sequence[Detectable], wanted: float | None) -> Iterato
     for row in design:
         if row.by_words:
             yield f"  {row.measure}, {_group_text(row)}: {row.by_words}"
+    if any(row.by_words and row.detectable for row in design):
+        yield "  the table has the larger of two: what these items detect, and what these words do"
+    if any(row.tests > 1 for row in design):
+        yield "  tests, at most: a difference's refusals and missing answers count if there are any"
+    yield (
+        "  a run computes its own from how much its items differ: larger, if they differ more than "
+        "assumed, or answers are refused or unread"
+    )
     if any(row.twice_items is not None for row in design):
         yield "  2 × items, 2 × samples: what twice the calls would find, spent on one or the other"
     if any(row.clusters is None for row in design):

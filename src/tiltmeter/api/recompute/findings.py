@@ -24,13 +24,15 @@ class Contradiction:
 @dataclass(slots=True)
 class Findings:
     """The results of a check. checked: {kind of row: number}; notes: reasons why something could
-    not be recomputed; plans: the plans drawn again, as options with numbers of trials; digest: of
+    not be recomputed; unchecked: parts that only an earlier version can recompute, so that nothing
+    is confirmed; plans: the plans drawn again, as options with numbers of trials; digest: of
     the run's rows, "" without a run; beside: digest of the design, costs, looks and sheets; signer:
     the manifest's signer, "" if it is not signed.
     """
 
     checked: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    unchecked: list[str] = field(default_factory=list)
     plans: list[str] = field(default_factory=list)
     digest: str = ""
     beside: str = ""
@@ -44,8 +46,15 @@ class Findings:
 
     @property
     def holds(self) -> bool:
-        """True if no contradiction was found."""
-        return not self._kinds
+        """True if everything was checked and no contradiction was found."""
+        return not self._kinds and not self.unchecked
+
+    @property
+    def verdict(self) -> str:
+        """Returns "contradicted", "not fully checked" or "confirmed"."""
+        if self._kinds:
+            return "contradicted"
+        return "not fully checked" if self.unchecked else "confirmed"
 
     def count(self, what: str, number: int = 1) -> None:
         """Adds to the number of checked rows of a kind."""
@@ -78,6 +87,8 @@ class Findings:
         ]
         return {
             "holds": self.holds,
+            "verdict": self.verdict,
+            "unchecked": [*self.unchecked],
             "contradictions": rows,
             "checked": {**self.checked},
             "notes": [*self.notes],

@@ -37,9 +37,9 @@ def compare_with_export(folder: Path, run: Path, findings: Findings) -> None:
             export_audit(run, folders[0])
             export_audit(run, folders[1], texts=True)
         if _tool(folder) != _tool(folders[0]):
-            findings.add(
-                "pages and tables cannot be compared, since another version wrote them",
-                f"version {_tool(folder) or 'unknown'}; this is {_tool(folders[0])}",
+            findings.unchecked.append(
+                "pages and tables cannot be compared, since another version wrote them: "
+                f"version {_tool(folder) or 'unknown'}; this is {_tool(folders[0])}"
             )
             return
         faults = [list(_differences(folder, one, findings)) for one in folders]

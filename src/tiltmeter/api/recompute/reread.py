@@ -4,7 +4,9 @@ compares them with the stored labels. No model is asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, permutations
 from typing import NamedTuple
 
@@ -21,13 +23,14 @@ from ...store.queries import label_sets, settings
 from ...store.queries.labels import MAJORITY
 
 MOST_ORDERS = 4  # judges of a panel whose orders are tried
+_RULE = re.compile(r"(.+)/([0-9]{1,4})@[0-9a-f]{8}")  # annotators without a judge
 Told = tuple[str, int, str, float]  # attribute, position, value, weight of a label
 
 
 class Reread(NamedTuple):
     """The labels of an output by an annotator. before: the run's labels; now: the labels read
     again, None if that is impossible, with the reason; asked: the keys of the replies that were
-    used."""
+    used; reader: the present version of the annotator, if an earlier one wrote the labels."""
 
     output: str
     annotator: str
@@ -36,11 +39,18 @@ class Reread(NamedTuple):
     labels: tuple[Label, ...] = ()
     reason: str = ""
     asked: tuple[str, ...] = ()
+    reader: str = ""
 
     @property
     def differs(self) -> bool:
         """True if the labels read again differ from the run's labels."""
         return self.now != self.before
+
+    @property
+    def number_differing(self) -> int:
+        """Counts the labels that differ; a label that is missing on one side differs."""
+        before, now = Counter(self.before), Counter(self.now)
+        return max((before - now).total(), (now - before).total())
 
 
 def reread(store: Store, protocol: Protocol) -> Iterator[Reread]:
@@ -49,6 +59,7 @@ def reread(store: Store, protocol: Protocol) -> Iterator[Reread]:
     names = label_sets.current_annotators(store) - {MAJORITY}
     machines = {name for name in names if not name.startswith(HUMAN)}
     rules = {name for name, one in instruments.items() if not one.judge}
+    readers = _present_readers(machines - instruments.keys(), instruments)
     stored = label_sets.iter_current(store)
     by_output = groupby(stored, key=lambda label: label.output)
     jobs = LabelJobs(store, protocol)
@@ -63,15 +74,35 @@ def reread(store: Store, protocol: Protocol) -> Iterator[Reread]:
             for label in labels:
                 by_name.setdefault(label.annotator, []).append(label)
             output, labels = next(by_output, ("", iter(())))
-        for name in sorted(rules | machines):
-            labels_now = _read(
-                store, jobs, instruments.get(name), trial, said, name, by_name.get(name, [])
-            )
+        for name in sorted(rules | machines, key=lambda name: (name not in readers, name)):
+            given, reader = by_name.get(name, []), readers.get(name, "")
+            if reader and not given:
+                continue  # the present version reads outputs that the earlier one did not
+            instrument = instruments.get(reader or name)
+            labels_now = _read(store, jobs, instrument, trial, said, name, given)
             if labels_now is not None:
-                yield labels_now
+                yield labels_now._replace(reader=reader)
     while output:
         yield from _of_nothing(output, list(labels))
         output, labels = next(by_output, ("", iter(())))
+
+
+def _present_readers(
+    unknown: Iterable[str], instruments: Mapping[str, Instrument]
+) -> dict[str, str]:
+    """Returns {annotator of an earlier version: annotator of the present one}, for rules."""
+    readers = {}
+    for name in unknown:
+        parts = _RULE.fullmatch(name)
+        for one in instruments.values():
+            if (
+                parts is not None
+                and one.annotator == f"{parts[1]}/{one.version}@{one.annotator[-8:]}"
+                and one.version.isdecimal()
+                and 0 < int(parts[2]) < int(one.version)
+            ):
+                readers[name] = one.annotator
+    return readers
 
 
 def _of_nothing(output: str, given: Sequence[Label]) -> Iterator[Reread]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache, partial
 
@@ -22,6 +23,7 @@ from ...stats.results import count_of
 from ...store import Store
 from ...store.queries import calls, label_sets, settings, tables
 from ...store.rows import StoredRequest, request_of
+from .earlier import changed_claims, describe
 from .findings import Findings, first_difference
 from .plans import PlanCheck
 from .reread import reread
@@ -147,12 +149,21 @@ def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
     """Checks that each label equals the label that is read again from the stored replies."""
     asked: dict[tuple[str, str], tuple[str, ...]] = {}
     unread, later = cache(partial(_outputs_since_labels, store)), 0
+    earlier = defaultdict[tuple[str, str], list[int]](lambda: [0, 0])  # labels, differing ones
+    read_before: set[tuple[str, str]] = set()
     for labels in reread(store, protocol):
         findings.count("labels", len(labels.before))
         if labels.asked:
             asked[labels.output, labels.annotator] = labels.asked
         where = f"{labels.annotator} of {labels.output}"
-        if labels.now is None:
+        if labels.reader and labels.now is not None:
+            read_before.add((labels.output, labels.reader))
+            counts = earlier[labels.annotator, labels.reader]
+            counts[0] += len(labels.before)
+            counts[1] += labels.number_differing
+        elif not labels.before and (labels.output, labels.annotator) in read_before:
+            continue  # an earlier version labelled the output
+        elif labels.now is None:
             if settings.imports(store) and labels.reason.startswith("this version"):
                 findings.note("labels were imported: they rest on no reply of this run")
             else:
@@ -162,6 +173,11 @@ def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
         elif labels.differs:
             what = "labels are not what the replies say" if labels.before else "labels are missing"
             findings.add(what, f"{where}: {first_difference(labels.before, labels.now)}")
+    for (name, reader), (number, differing) in earlier.items():
+        findings.unchecked.append(describe(store, name, reader, number, differing))
+    if any(differing for _, differing in earlier.values()):
+        for sentence in changed_claims(store, protocol):
+            findings.note(sentence)
     if later:
         findings.note(
             f"{count_of(later, 'output')} came after the last label, and the run ended before they "

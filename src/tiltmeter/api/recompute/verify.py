@@ -85,7 +85,11 @@ def label_anew(folder: Path | str) -> list[Reread]:
     """
     with Store(folder, writing=True) as store:
         protocol, _ = protocol_snapshot.protocol_of(store)
-        changes = [one for one in reread(store, protocol) if one.now is not None and one.differs]
+        changes = [
+            one
+            for one in reread(store, protocol)
+            if one.now is not None and one.differs and not one.reader
+        ]
         with store.transaction():
             replace_labels(store, changes)
     return changes

@@ -9,16 +9,16 @@ whose code is not part of the key. TILTMETER_KEEP=0 computes everything anew.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ... import registry
 from ...errors import TiltmeterError
 from ...protocol import Protocol
 from ...protocol.built_in_measures import KINDS
-from ...records import Estimate, Json, __version__, content_id
+from ...records import Estimate, Json, Voice, __version__, content_id
 from ...store import Store
 from ...store.queries.state import fingerprint
 from ...system import cache
@@ -62,7 +62,7 @@ def estimates(store: Store, protocol: Protocol, variant: str) -> list[Estimate]:
     text = cache.read_text(key)
     if text is not None:
         rows = json.loads(text)
-        return [Estimate(**row | {"cautions": tuple(row["cautions"])}) for row in rows]
+        return [_estimate(**row) for row in rows]
     from ...analyse import estimates as run_estimates
 
     rows = run_estimates.estimates(store, protocol, variant)
@@ -71,6 +71,21 @@ def estimates(store: Store, protocol: Protocol, variant: str) -> list[Estimate]:
             key, json.dumps([{name: getattr(row, name) for name in CACHED} for row in rows])
         )
     return rows
+
+
+def _estimate(
+    cautions: Sequence[str],
+    voices: Sequence[Sequence[Any]],
+    spread: tuple[float, float] | None,
+    **row: Any,
+) -> Estimate:
+    """Returns a row as it was before JSON made lists of its tuples."""
+    return Estimate(
+        **row,
+        cautions=tuple(cautions),
+        voices=tuple(Voice(*voice) for voice in voices),
+        spread=spread and (spread[0], spread[1]),
+    )
 
 
 def warnings_if_finished(

@@ -132,7 +132,7 @@ class CheckResult:
 
 def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> list[str]:
     """Returns the warnings about a run's estimates, one sentence each."""
-    from ...analyse.whole_run import warnings as cautions
+    from ...analyse.whole_run import warnings as of_divergences
 
     sentences = (
         _shard(store),
@@ -140,13 +140,27 @@ def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) ->
         *served_models.warnings(store, serves_asked),
         *endpoints.warnings(store),
         injection_count.warning(store),
-        *cautions.warnings(store, protocol),
+        *of_divergences.warnings(store, protocol),
         *_people_cautions(store, protocol),
         *_unread_warnings(estimates),
         *_always_alike(estimates),
         *thin_design(protocol),
     )
     return [warning for warning in sentences if warning]
+
+
+def cautions(verdicts: Sequence[Verdict], given: Sequence[str]) -> list[str]:
+    """Lists the cautions of verdicts, each with its claims and its code. given: warnings that are
+    listed already.
+    """
+    from ...analyse.claims import gate_lines
+
+    claims: dict[str, list[str]] = {}
+    for verdict, name in zip(verdicts, gate_lines.names(verdicts), strict=True):
+        for caution in verdict.cautions:
+            if not any(caution.text in text for text in given):
+                claims.setdefault(f"{caution.text} [{caution.code}]", []).append(name)
+    return [f"{'; '.join(names)}: {text}" for text, names in claims.items()]
 
 
 def _shard(store: Store) -> str:

@@ -111,17 +111,24 @@ class Run:
         return frame(self.analyse())
 
     def warnings(
-        self, variant: str = "default", estimates: Sequence[Estimate] | None = None
+        self,
+        variant: str = "default",
+        estimates: Sequence[Estimate] | None = None,
+        *,
+        cautions: bool = True,
     ) -> list[str]:
-        """Returns the warnings about the estimates, one sentence each: another model behind the
-        same name, texts that instruct the judges, labels that do not apply, options that cannot be
-        read from the probabilities.
+        """Returns the warnings about the estimates, one per text: another model behind the same
+        name, texts that instruct the judges, labels that do not apply, options that cannot be
+        read from the probabilities; then the cautions of the report, each with its claims and code.
 
-        estimates: the result of `analyse`, to avoid computing it again.
+        estimates: the result of `analyse`, to avoid computing it again; cautions: False to leave
+        those of the report out.
         """
         rows = self.analyse(variant) if estimates is None else estimates
         with Store(self.folder) as store:
-            return [*self.notes, *checks.warnings(store, self.protocol, rows)]
+            texts = [*self.notes, *checks.warnings(store, self.protocol, rows)]
+        judged = self.verdicts(variant, estimates=rows) if cautions else ()
+        return [*texts, *checks.cautions(judged, texts)]
 
     def check(
         self,

@@ -51,7 +51,9 @@ def write(target: Path, images: bool = False, example: str = "") -> list[Path]:
     for path, copied in zip(written, (source, *tables), strict=True):
         text = copied.read_text("utf-8")
         path.write_text(
-            f"#:schema ./{SCHEMA}\n{text}" if path == target else text, encoding="utf-8"
+            f"#:schema ./{SCHEMA}\n{text}" if path == target else text,
+            encoding="utf-8",
+            newline="\n",
         )
     return [*written, write_schema(target.parent / SCHEMA)]
 
@@ -77,7 +79,7 @@ def write_shipped(folder: Path, name: str) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     for path, copy in beside.items():
         shutil.copyfile(path, copy)
-    target.write_text(f"#:schema ./{SCHEMA}\n{text}", encoding="utf-8")
+    target.write_text(f"#:schema ./{SCHEMA}\n{text}", encoding="utf-8", newline="\n")
     return [target, *beside.values(), write_schema(folder / SCHEMA)]
 
 
@@ -102,7 +104,7 @@ def write_over_table(target: Path, table: Path, reading: own_prompts.PromptColum
     elif not inside:
         shutil.copyfile(table, home / beside)
     text = protocol_of_table.write(target.stem, beside.as_posix(), reading)
-    target.write_text(f"#:schema ./{SCHEMA}\n{text}", encoding="utf-8")
+    target.write_text(f"#:schema ./{SCHEMA}\n{text}", encoding="utf-8", newline="\n")
     return [*written, write_schema(home / SCHEMA)]
 
 
@@ -141,6 +143,7 @@ def write_schema(path: Path) -> Path:
     path.write_text(
         json.dumps(registry.schema_for_editors(), ensure_ascii=False, indent=1) + "\n",
         encoding="utf-8",
+        newline="\n",
     )
     return path
 

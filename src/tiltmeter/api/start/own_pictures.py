@@ -65,7 +65,7 @@ def write(target: Path, folder: Path, options: Sequence[str]) -> list[Path]:
         level=_quote(groups[0] if is_pair else EVERY),
         baseline=_quote(groups[1] if is_pair else groups[0]),
     )
-    target.write_text(text, "utf-8")
+    target.write_text(text, "utf-8", newline="\n")
     return [target, table]
 
 

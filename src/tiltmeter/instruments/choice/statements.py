@@ -285,11 +285,10 @@ class Statements:
         foreign = self._language.foreign
         if foreign(canonical) and foreign(MENTION.sub(" ", self._marker.mark(canonical))):
             return OTHER_LANGUAGE
-        named = union(values(clause.text) for clause in clauses if not clause.question) - {
-            THIRD,
-            BOTH,
-            NEITHER,
-        }
+        if not any(MENTION.search(clause.text) for clause in clauses):  # as in most
+            return INVALID
+        named = union(values(clause.text) for clause in clauses if not clause.question)
+        named -= {THIRD, BOTH, NEITHER}
         rejected = union(values(clause.text, "~") for clause in clauses) - {THIRD}
         if not named and len(rejected) == len(self._options):
             return NEITHER

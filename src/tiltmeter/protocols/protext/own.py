@@ -217,7 +217,7 @@ def write(
     rows = list(rows)
     folder.mkdir(parents=True, exist_ok=True)
     texts = (json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows)
-    (folder / "texts.jsonl").write_text("".join(texts), "utf-8")
+    (folder / "texts.jsonl").write_text("".join(texts), "utf-8", newline="\n")
     definition = tomllib.loads((PROTEXT / "protocol.toml").read_text("utf-8"))
     definition |= {
         "name": name,
@@ -233,7 +233,7 @@ def write(
         ):
             prompts[:0] = ["own"] * ("P1" in prompts)
     path = folder / "protocol.toml"
-    path.write_text("\n".join(_lines(_fit_levels(definition, rows))) + "\n", "utf-8")
+    path.write_text("\n".join(_lines(_fit_levels(definition, rows))) + "\n", "utf-8", newline="\n")
     return path
 
 

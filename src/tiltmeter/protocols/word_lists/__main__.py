@@ -89,7 +89,7 @@ def start(options: argparse.Namespace) -> int:
     from ... import registry
 
     protocol = registry.protocol(str(options.out / "protocol.toml"))
-    with (options.out / "answers.jsonl").open("w", encoding="utf-8") as file:
+    with (options.out / "answers.jsonl").open("w", encoding="utf-8", newline="\n") as file:
         for cell in protocol.cells:
             told = {
                 "prompt": protocol.prompt_text(cell),

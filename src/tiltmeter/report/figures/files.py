@@ -58,7 +58,7 @@ def write(svg: str, path: Path) -> Path:
     plain = for_print(svg)
     ending = path.suffix.lower()
     if ending == ".svg":
-        path.write_text(plain, encoding="utf-8", errors="backslashreplace")
+        path.write_text(plain, encoding="utf-8", errors="backslashreplace", newline="\n")
         return path
     if ending not in (".png", ".pdf"):
         raise UsageError(
@@ -120,7 +120,7 @@ def _by_browser(svg: str, path: Path) -> None:
     )
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "figure.html", Path(folder) / f"figure{path.suffix}"
-        source.write_text(page, encoding="utf-8", errors="backslashreplace")
+        source.write_text(page, encoding="utf-8", errors="backslashreplace", newline="\n")
         if path.suffix.lower() == ".pdf":
             how = ["--no-pdf-header-footer", f"--print-to-pdf={target}"]
         else:

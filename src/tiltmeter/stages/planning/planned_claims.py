@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from ... import registry
 from ...protocol import EVERY, MeasureSpec, Mode, Protocol, few_items
+from ...protocol.design.refusals import with_derived_measures
 from ...protocol.design.tables import SEVERAL, Row
 from ...protocol.instrument_kinds import Labels
 from ...protocol.measures import measure_kind
@@ -37,11 +38,15 @@ class PlannedGroup:
 def family_size(protocol: Protocol, choices: Choices) -> int:
     """Counts the headline claims of a run: headline measures (per value if all values are counted,
     per group if no claim over the whole is declared), over subjects, modes and languages that are
-    not pooled. Judges are not counted.
+    not pooled; of drawn answers also their refusals and missing answers, which a run compares if
+    there are any. Judges are not counted.
     """
     kept = plan.cells(protocol, choices)
-    claims = 0
-    for measure in _measures(protocol):
+    measures, claims = _measures(protocol), 0
+    modes = choices.modes or (protocol.default_mode,)
+    if not any(protocol.modes[name].logprobs for name in modes):
+        measures = list(with_derived_measures(measures))
+    for measure in measures:
         if measure.headline and measure_kind(measure.kind).detectable:
             for language, cells in _languages(measure, kept).items():
                 tests = tests_of(measure, labels_of(protocol, measure, language))

@@ -176,7 +176,7 @@ def _with_words(
         advice = f"nothing can be said of others. Give {NAMES_AT_PRICE} each"
         return replace(row, by_words=f"{noun}: {advice}")
     shift = _shift_of_words(row, words)
-    sentence = f"{noun}: {_points(shift)}"
+    sentence = f"{noun}: {_points(shift)}, for {cue.noun} like these"
     if words < NAMES_AT_PRICE:
         sentence += f"; {NAMES_AT_PRICE} at the same price: {_points(_shift_of_words(row))}"
     if shift is None or row.detectable is None:

@@ -44,7 +44,7 @@ def write_page(path: Path, decisions: Sequence[PromptDecision], lines: Sequence[
         ]
         parts.append("</table>")
     path.touch(mode=0o600)
-    path.write_text("\n".join(parts) + "\n", encoding="utf-8")
+    path.write_text("\n".join(parts) + "\n", encoding="utf-8", newline="\n")
 
 
 def _row(one: PromptDecision) -> str:

@@ -120,4 +120,6 @@ def _write_protocol(folder: Path, prepared: Prepared, wishes: Wishes) -> None:
         writer = csv.DictWriter(file, list(table[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(table)
-    prepared.protocol.write_text(protocol_text.text(wishes, table, PROMPTS), encoding="utf-8")
+    prepared.protocol.write_text(
+        protocol_text.text(wishes, table, PROMPTS), encoding="utf-8", newline="\n"
+    )

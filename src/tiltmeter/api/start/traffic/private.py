@@ -42,7 +42,7 @@ def keep(
                 (hashed, decision.line, decision.item, decision.swap, decision.decision, reason)
             )
     rows = [row for row in estimates if _WORDS not in row.condition]
-    (out / NUMBERS).write_text(json_csv.as_csv(rows), encoding="utf-8")
+    (out / NUMBERS).write_text(json_csv.as_csv(rows), encoding="utf-8", newline="\n")
     if (working / baselines.FILE).exists():
         shutil.copyfile(working / baselines.FILE, out / baselines.FILE)
 
