@@ -285,8 +285,8 @@ def _without_partners(name: str, columns: _Columns, is_accepted: bool) -> str:
             f"{no_pairs} Both sides would be asked different things, and what differs may be the "
             f"prompts' subject, not '{cue}'. Give each {item} a prompt for {all_levels}. Or, if "
             "pairs are there under two words (such as Elektrikerin and Elektriker), add a column, "
-            "such as 'pair', with the same number for the prompts of a pair, and type: --item pair. "
-            "To go on without pairs, type also: --unpaired"
+            "such as 'pair', with the same number for the prompts of a pair, and type: --item pair."
+            " To go on without pairs, type also: --unpaired"
         )
     if most < 2:
         return f"{no_pairs} What differs may be the prompts' subject, not '{cue}'."
