@@ -147,13 +147,12 @@ def judge(claim: Claim, background: Background) -> Verdict:
             (CautionKind.ITEMS_DIFFER, items),
         ),
     ]
-    further = further_cautions(claim, first, of_judge)
-    cautions = (*first, *further, *_plan_cautions(background, row))
+    cautions = (*first, *further_cautions(claim, first, of_judge), *_plan_cautions(background, row))
     if cut_replies.SOME < cut_share <= cut_replies.MUCH:
         cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut_share)))
     reasons = _reasons(claim, word, open_, [caution.text for caution in reversals], items)
-    is_joined = row.instrument in background.cascades
-    facts = _facts(claim, word, cautions, of_judge, joined=is_joined)
+    joined = row.instrument in background.cascades
+    facts = _facts(claim, word, cautions, of_judge, joined=joined)
     return Verdict(
         word=word,
         headline=first_sentence([facts]).text,
