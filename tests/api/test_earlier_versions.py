@@ -39,16 +39,19 @@ def test_labels_of_an_earlier_version_are_not_fully_checked(
     assert main(["export", str(run), "--verify", "--json"]) == 4
     result = json.loads(capsys.readouterr().out)
     assert (result["holds"], result["verdict"]) == (False, "not fully checked")
+    assert not any(note.startswith("by the stored labels") for note in result["notes"])
     assert result["contradictions"] == [] and len(result["unchecked"]) == 1
 
 
 def test_a_claim_of_an_earlier_version_hides_nothing(bases: Bases, tmp_path: Path) -> None:
     """Flipped labels are counted; a reply that was reworded besides stays a contradiction."""
     flip = "UPDATE labels SET value=CASE value WHEN 'she' THEN 'he' ELSE 'she' END WHERE id IN"
-    three = f"(SELECT id FROM labels WHERE {RULE} AND value IN ('she', 'he') ORDER BY id LIMIT 3)"
+    three = f"(SELECT id FROM labels WHERE {RULE} AND value='he' ORDER BY id LIMIT 3)"
     run = renamed(bases, tmp_path, "choice/9@0123abcd", f"{flip} {three}")
     findings, _ = api.verify(run)
     assert findings.verdict == "not fully checked" and "3 of 54 differ" in findings.unchecked[0]
+    notes = [note for note in findings.notes if note.startswith("by the stored labels: ")]
+    assert notes and all(" By the labels read anew: " in note for note in notes)
     with forging.changing(run) as db:
         db.execute("UPDATE outputs SET text='nobody' WHERE n=(SELECT min(n) FROM outputs)")
     findings, _ = api.verify(run)

@@ -43,13 +43,14 @@ def _check_majority(store: Store, protocol: Protocol, findings: Findings) -> Non
     differing = [
         place for place in {**stored, **follows} if stored.get(place, []) != follows.get(place, [])
     ]
+    if not differing:
+        return
     past = {(output, attribute) for output, _, attribute in labels.places_of_people(store)}
-    last = max((_date(store, place, True) for place in stored), default="") if differing else ""
-    older = 0
+    by_majority, by_others = (labels.latest_dates(store, which) for which in (True, False))
+    last, older = max(by_majority.values()), 0
     for place in differing:
         before, now = ([one.value for one in of.get(place, [])] for of in (stored, follows))
-        was_labelled = _date(store, place, True) if before else last
-        if _date(store, place, False) > was_labelled or (not now and place in past):
+        if by_others.get(place, "") > by_majority.get(place, last) or (not now and place in past):
             older += 1
         else:
             findings.add(
@@ -63,13 +64,3 @@ def _check_majority(store: Store, protocol: Protocol, findings: Findings) -> Non
             f"{count_of(older, 'label')} by majority {verb} older than what people say now; to "
             f"compute anew: tiltmeter report {store.folder}"
         )
-
-
-def _date(store: Store, place: Place, by_majority: bool) -> str:
-    """Returns the date of a place's latest label, by majority or by others; "" without one."""
-    dates = (
-        label.date
-        for label in labels.of_output(store, place[0])
-        if label.attribute == place[1] and (label.annotator == majority.PEOPLE) == by_majority
-    )
-    return max(dates, default="")

@@ -13,7 +13,6 @@ from ...records import (
     UNKNOWN,
     Output,
     Trial,
-    __version__,
     canonical,
     content_id,
 )
@@ -24,6 +23,7 @@ from ...stats.results import count_of
 from ...store import Store
 from ...store.queries import calls, label_sets, settings, tables
 from ...store.rows import StoredRequest, request_of
+from .earlier import changed_claims, describe
 from .findings import Findings, first_difference
 from .plans import PlanCheck
 from .reread import reread
@@ -145,18 +145,6 @@ def _output_of(store: Store, trial: Trial, key: str) -> Output:
     return Output(trial.id, outcome, reply.text, key, reply.blob, ended, reply.thought)
 
 
-def _by_earlier(store: Store, name: str, reader: str, number: int, differing: int) -> str:
-    """Describes labels that an earlier version of an instrument wrote, and how to check them."""
-    old, new = (annotator.rpartition("@")[0] for annotator in (name, reader))
-    versions = ", ".join(one for one in settings.versions(store) if one != __version__)
-    verb = "was" if number == 1 else "were"
-    return (
-        f"{count_of(number, 'label')} {verb} read by {old}, which this version ({new}) cannot "
-        f"repeat; read by {new}, {differing:,} of {number:,} differ. To check them, install the "
-        f"tiltmeter that wrote them{f' (the run names {versions})' * bool(versions)}"
-    )
-
-
 def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
     """Checks that each label equals the label that is read again from the stored replies."""
     asked: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -186,7 +174,10 @@ def check_labels(store: Store, protocol: Protocol, findings: Findings) -> None:
             what = "labels are not what the replies say" if labels.before else "labels are missing"
             findings.add(what, f"{where}: {first_difference(labels.before, labels.now)}")
     for (name, reader), (number, differing) in earlier.items():
-        findings.unchecked.append(_by_earlier(store, name, reader, number, differing))
+        findings.unchecked.append(describe(store, name, reader, number, differing))
+    if any(differing for _, differing in earlier.values()):
+        for sentence in changed_claims(store, protocol):
+            findings.note(sentence)
     if later:
         findings.note(
             f"{count_of(later, 'output')} came after the last label, and the run ended before they "

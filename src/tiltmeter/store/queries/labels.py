@@ -257,6 +257,15 @@ def places_of_people(store: Store) -> set[tuple[str, ...]]:
     return set(store.rows(query))
 
 
+def latest_dates(store: Store, by_majority: bool) -> dict[tuple[str, str], str]:
+    """Returns {(output, attribute): date of its latest label}, by majority or by all others."""
+    query = (
+        "SELECT output, attribute, max(date) FROM labels"
+        f" WHERE current AND annotator {'=' if by_majority else '<>'} ? GROUP BY 1, 2"
+    )
+    return {(output, attribute): date for output, attribute, date in store.rows(query, (MAJORITY,))}
+
+
 def outputs_of_people(store: Store, attribute: str) -> set[str]:
     """Returns the outputs for which people labelled an attribute."""
     query = f"SELECT DISTINCT output FROM labels WHERE current AND attribute=? AND {_BY_PEOPLE}"
