@@ -8,7 +8,7 @@ verdict; any other caveat is a caution beside it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ...protocol import Protocol
@@ -122,6 +122,8 @@ def judge(claim: Claim, background: Background) -> Verdict:
     """Returns the verdict on one claim, with its cautions."""
     row, spec = claim.row, claim.spec
     of_judge = background.of_judge(spec, row)
+    uneven = background.uneven.get(spec.name, "")
+    claim = replace(claim, missing=None if uneven else claim.missing)
     has_null = row.value is not None and spec.null is not None
     reversals = list(reversing_cautions(claim)) if has_null else []
     people = "" if of_judge.refuted else labels_of_people.disagree(claim, of_judge)
@@ -133,7 +135,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
     word = _word(claim, of_judge, reversals, gold_note or has_few_items or one_person or much_cut)
     items = sentences.items_differ(spec, row) if word.record.items and items_differ(row) else ""
     first = [
-        *_told((CautionKind.JUDGE_REFUTED, of_judge.refuted)),
+        *_told((CautionKind.JUDGE_REFUTED, of_judge.refuted), (CautionKind.UNEVEN_VOTES, uneven)),
         *reversals,
         *_told(
             (CautionKind.GOLD_SCARCE, gold_note),
@@ -149,8 +151,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
         cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut_share)))
     open_ = [text for text in (gold_note, has_few_items, one_person, much_cut) if text]
     reasons = _reasons(claim, word, open_, [caution.text for caution in reversals], items)
-    is_joined = row.instrument in background.cascades
-    facts = _facts(claim, word, cautions, of_judge, joined=is_joined)
+    facts = _facts(claim, word, cautions, of_judge, joined=row.instrument in background.cascades)
     return Verdict(
         word=word,
         headline=first_sentence([facts]).text,
