@@ -49,7 +49,9 @@ def labelled(home: Path, women: Women, *, prompts: bool = False) -> Path:
         for trial, prompt in rows:
             group, place = prompt.removesuffix(".txt").split("/")
             for name, of_person in women.items():
-                table.writerow([trial, "woman" if int(place) in of_person[group] else "man", name])
+                if group in of_person:
+                    value = "woman" if int(place) in of_person[group] else "man"
+                    table.writerow([trial, value, name])
     tiltmeter.import_gold(home / "out", home / "gold.csv")
     return home / "out"
 
@@ -118,3 +120,26 @@ def test_two_prompts_have_one_verdict_and_the_note_of_their_own_test(
     assert ": higher with cars." not in f"{screen}{page}{full}"
     shares = [row for row in tiltmeter.open_run(out).analyse() if row.measure == "share"]
     assert all("cannot reach p < .05" in row.note for row in shares)  # a sign flip's own
+
+
+def test_ties_that_follow_from_half_a_sheet_are_no_difference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """ann and cy differ on 8 of 20 texts a group. bea, who labelled the cars alone, breaks the ties there, so
+    0 of 20 cars and 8 of 20 vans are unresolved: 40 points, which say nothing of cars or vans."""
+    ann, cy = set(range(10)), {*range(4), *range(12, 14)}  # 6 and 2 texts
+    women = {
+        "ann": {"cars": ann, "vans": ann},
+        "cy": {"cars": cy, "vans": cy},
+        "bea": {"cars": ann},
+    }
+    out = labelled(tmp_path, women)
+    told = "bea labelled 20 of 20 outputs for cars and 0 of 20 for vans, so these have 3.0 and 2.0"
+    for text in shown(out, capsys):
+        assert told in text and "nothing is claimed from answers that count neither way" in text
+        assert "a difference of its own" not in text and "It is open whether" not in text
+    (verdict,) = tiltmeter.open_run(out).verdicts()
+    assert verdict.claim.missing is None and verdict.cautions[0].code == "uneven_votes"
+    del women["bea"]
+    (even,) = tiltmeter.open_run(labelled(tmp_path / "even", women)).verdicts()
+    assert all(caution.code != "uneven_votes" for caution in even.cautions)

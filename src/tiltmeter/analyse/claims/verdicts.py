@@ -8,7 +8,7 @@ verdict; any other caveat is a caution beside it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ...protocol import Protocol
@@ -122,6 +122,8 @@ def judge(claim: Claim, background: Background) -> Verdict:
     """Returns the verdict on one claim, with its cautions."""
     row, spec = claim.row, claim.spec
     of_judge = background.of_judge(spec, row)
+    uneven = background.uneven.get(spec.name, "")
+    claim = replace(claim, missing=None if uneven else claim.missing)
     has_null = row.value is not None and spec.null is not None
     reversals = list(reversing_cautions(claim)) if has_null else []
     people = "" if of_judge.refuted else labels_of_people.disagree(claim, of_judge)
@@ -136,7 +138,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
     word = _word(claim, of_judge, reversals, "".join(open_))
     items = sentences.items_differ(spec, row) if word.record.items and items_differ(row) else ""
     first = [
-        *_told((CautionKind.JUDGE_REFUTED, of_judge.refuted)),
+        *_told((CautionKind.JUDGE_REFUTED, of_judge.refuted), (CautionKind.UNEVEN_VOTES, uneven)),
         *reversals,
         *paired,
         *_told(
@@ -148,11 +150,8 @@ def judge(claim: Claim, background: Background) -> Verdict:
         ),
     ]
     cautions = (*first, *further_cautions(claim, first, of_judge), *_plan_cautions(background, row))
-    if cut_replies.SOME < cut_share <= cut_replies.MUCH:
-        cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut_share)))
     reasons = _reasons(claim, word, open_, [caution.text for caution in reversals], items)
-    joined = row.instrument in background.cascades
-    facts = _facts(claim, word, cautions, of_judge, joined=joined)
+    facts = _facts(claim, word, cautions, of_judge, joined=row.instrument in background.cascades)
     return Verdict(
         word=word,
         headline=first_sentence([facts]).text,
@@ -294,3 +293,6 @@ def _plan_cautions(background: Background, row: Estimate) -> Iterator[Caution]:
     if answered < planned:
         kind = CautionKind.PARTLY_ANSWERED
         yield Caution(kind, kind.text(answered=count(answered), planned=count(planned)))
+    cut_share = cut_replies.share_of(row, background.cut)
+    if cut_replies.SOME < cut_share <= cut_replies.MUCH:
+        yield Caution(CautionKind.CUT, cut_replies.sentence(cut_share))

@@ -48,6 +48,7 @@ class CautionKind(StrEnum):
     JUDGE_REFUTED = ("judge_refuted", "", "", True)
     BOUNDS_HOLD_NULL = ("bounds_hold_null", "", "", False, True)
     MISSING_DIFFERS = ("missing_differs", "", "", False, True)
+    UNEVEN_VOTES = "uneven_votes"  # people gave one level more labels per output
     REVERSES = "reverses"  # a factor that is no question reverses the direction
     PARTS_OPPOSE = "parts_oppose"
     GOLD_SCARCE = (
