@@ -326,3 +326,13 @@ def test_the_command_line(
     with pytest.raises(TiltmeterError, match="No output with text"):
         api.run("roles", "planted:she=0.7", "exact", language="en", limit=2, mode="exact")
         api.draw_gold_sample("exact", 5, "no.csv")
+
+
+def test_an_empty_answer_is_empty_in_the_sheet(tmp_path: Path) -> None:
+    """It was the name of the folder of pictures, which a person labels as an answer."""
+    model = {"mute": lambda prompt: ""}
+    out, path = tmp_path / "run", tmp_path / "sheet.csv"
+    api.run("roles", model, out, languages=["en"], limit=2, samples=1, pilot=False)
+    api.draw_gold_sample(out, 2, path)
+    with path.open(encoding="utf-8", newline="") as file:
+        assert {row["answer"] for row in csv.DictReader(file)} == {""}

@@ -6,16 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
 
+import tiltmeter
+from tests.analyse.test_verdicts import three_groups
 from tiltmeter import api, registry
 from tiltmeter.analyse.claims import evidence, verdicts
 from tiltmeter.analyse.claims.verdicts import Verdict
 from tiltmeter.analyse.words import sentences
+from tiltmeter.analyse.words.first_sentence.clauses import brief_clause
 from tiltmeter.analyse.words.first_sentence.situations import first_sentence
 from tiltmeter.analyse.words.verdict_words import Word
+from tiltmeter.cli import main
 from tiltmeter.protocol import Protocol
 from tiltmeter.protocol.design.thin_design import thin_design
 from tiltmeter.protocol.reading.load import load
@@ -208,6 +213,29 @@ def test_what_chance_lets_through_among_many_is_no_headline() -> None:
     assert first_line(HIRING, [tilted, *rest, elsewhere]).startswith(
         "other favours Asian men (first in "
     )
+
+
+def test_what_stands_out_alone_and_each_number_have_a_noun() -> None:
+    """“Taken alone, in English would stand out”; “women 2 % against 8 %”, of which nobody knew what."""
+    open_ = replace(SHE, p=0.03, p_adjusted=0.06, family_size=2)
+    other = replace(NONE, condition={**SHE.condition, "language": "ja"}, family_size=2)
+    said = first_line(ROLES, [open_, other])
+    assert said.endswith("Taken alone, the tilt in English would stand out.")
+    gap = verdict(AUDIT, replace(GAP, sides={"level": 0.017, "baseline": 0.083})).facts
+    assert brief_clause(gap, model=False, counted=True) == "“accepted” for women 2 % against 8 %"
+
+
+def test_a_caution_names_its_measure_if_there_are_several(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every tenth answer is refused: the caution of the second gap names gap, and not c alone."""
+    protocol, refusal = three_groups({"level": "*", "baseline": "a"}), "I'm sorry, I can't help."
+    answers = (refusal if n % 10 == 9 else ("raise", "wait")[n // 3 % 2] for n in count())
+    tiltmeter.run(protocol, {"a bot": lambda _: next(answers)}, tmp_path / "run")
+    assert main(["analyse", str(tmp_path / "run")]) == 0
+    screen = " ".join(capsys.readouterr().out.split())
+    assert "! Gap · c − a: 10 % of the answers count neither way." in screen
+    assert "10 % no answer in all" in screen
 
 
 def test_a_tilt_of_one_language_names_it() -> None:

@@ -52,6 +52,11 @@ FILE_OR_FOLDER = click.Path(path_type=Path)
     metavar="COLUMN",
     help="With --from: the part that the prompts of a pair have in common.",
 )
+@click.option(
+    "--unpaired",
+    is_flag=True,
+    help="With --from: go on although no two prompts are a pair. No tilt is then told.",
+)
 @click.option("--sheet", default="", metavar="NAME", help="With --from: of a spreadsheet.")
 @click.option(
     "--options",
@@ -78,6 +83,7 @@ def command(
     from_protocol: str,
     table: Path | None,
     schema: Path | None,
+    unpaired: bool,
     **of_table: str | None,
 ) -> None:
     """Write a protocol of your own to start from: one file, commented.
@@ -99,13 +105,13 @@ def command(
         raise UsageError(
             "--images, --example, --from-protocol and --from exclude each other. Name one of them."
         )
-    if table is None and any(of_table.values()):
+    if table is None and (unpaired or any(of_table.values())):
         raise UsageError(
-            "--prompt, --cue, --item, --sheet, --options and --measure describe a table. Add "
-            "--from FILE.csv"
+            "--prompt, --cue, --item, --unpaired, --sheet, --options and --measure describe a "
+            "table. Add --from FILE.csv"
         )
     if table is not None:
-        written = _write_over_table(file, table, **of_table)
+        written = _write_over_table(file, table, unpaired, **of_table)
     elif from_protocol:
         written = init.write_shipped(file, from_protocol)
     else:
@@ -133,7 +139,7 @@ def _next_steps(written: Sequence[Path]) -> list[str]:
 
 
 def _write_over_table(
-    file: Path, table: Path, options: str | None, **named: str | None
+    file: Path, table: Path, unpaired: bool, options: str | None, **named: str | None
 ) -> list[Path]:
     """Writes a protocol for a table, and prints how the table was read."""
     from ..api.start import init, own_pictures, own_prompts
@@ -144,7 +150,8 @@ def _write_over_table(
         written = own_pictures.write(file, table, words)
         return [*written, init.write_schema(file.with_name(init.SCHEMA))]
     texts = {name: text or "" for name, text in named.items()}
-    reading = own_prompts.read(table, own_prompts.TableNames(**texts, options=lines))
+    names = own_prompts.TableNames(**texts, options=lines, unpaired=unpaired)
+    reading = own_prompts.read(table, names)
     written = init.write_over_table(file, table, reading)
     _show_reading(table, reading)
     return written

@@ -16,18 +16,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..protocol import Protocol
-from ..records import ADJUDICATED, HUMAN, UNRESOLVED, Label
+from ..protocol import MeasureSpec, Protocol, wording
+from ..records import ADJUDICATED, CORRECTED, HUMAN, UNRESOLVED, Label
 from ..stats.judges import agreement
 from ..stats.means import pooled_mean
 from ..stats.special import betainc
 from ..store import Store
-from ..store.queries import labels
+from ..store.queries import label_counts, labels
 from . import attributes, most_given
 from .people import unlabelled
 
 PEOPLE = labels.MAJORITY  # the annotator
 WEAK = 0.4  # Krippendorff's α below which a headline says that people do not agree
+UNEVEN = 0.25  # labels per output by which two levels differ, from which ties are left out
 FEW = 9  # outputs that several people saw, below which nothing is said of one of them
 _LEVEL = 0.05
 Answers = Mapping[str, str]  # of an output: person → value
@@ -187,6 +188,42 @@ def people_and_alpha(store: Store, attribute: str) -> tuple[int, float | None]:
     """
     answers = _read_answers(store, attribute)
     return len({name.removesuffix(ADJUDICATED) for name in answers.names}), answers.alpha
+
+
+def uneven_votes(store: Store, protocol: Protocol, spec: MeasureSpec) -> str:
+    """Says who labelled more of one of the two levels that a measure compares, if that makes the
+    labels per output differ: ties, which leave an output unresolved, depend on their number.
+    """
+    contrast = spec.contrast or {}
+    if not {"level", "baseline"} <= {*contrast}:
+        return ""
+    factor, sides = contrast["factor"], (contrast["level"], contrast["baseline"])
+
+    def counts(annotator: str) -> list[float]:
+        cells = [*label_counts.condition_weights(store, annotator, spec.attribute)]
+        return [sum(c.weight for c in cells if c.levels.get(factor) == side) for side in sides]
+
+    names = [
+        n for n in labellers(store, spec.attribute) if not n.endswith((ADJUDICATED, CORRECTED))
+    ]
+    votes, outputs = {name: counts(name) for name in names}, counts(PEOPLE)
+    if not votes or not all(outputs):
+        return ""
+    each = [
+        sum(side) / n for side, n in zip(zip(*votes.values(), strict=True), outputs, strict=True)
+    ]
+    if abs(each[0] - each[1]) < UNEVEN:
+        return ""
+    name, of_name = max(
+        votes.items(), key=lambda one: abs(one[1][0] / outputs[0] - one[1][1] / outputs[1])
+    )
+    titles = [wording.title(protocol, factor, side) for side in sides]
+    labelled = [f"{n:,.0f} of {of:,.0f}" for n, of in zip(of_name, outputs, strict=True)]
+    return (
+        f"{name.removeprefix(HUMAN)} labelled {labelled[0]} outputs for {titles[0]} and "
+        f"{labelled[1]} for {titles[1]}, so these have {each[0]:.1f} and {each[1]:.1f} labels "
+        "each. Ties depend on that, and nothing is claimed from answers that count neither way."
+    )
 
 
 def sentences(store: Store, protocol: Protocol) -> Iterator[str]:

@@ -264,7 +264,7 @@ def _row(
         "weight": f"{weight:g}",
         "drawn": why,
         "prompt": one.prompt,
-        "answer": one.text or store.blob_path(one.blob),
+        "answer": one.text or (one.blob and store.blob_path(one.blob)),
     }
 
 

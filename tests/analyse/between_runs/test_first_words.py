@@ -144,3 +144,31 @@ def test_strengths_of_a_difference() -> None:
         "plain",
         "clear",
     ]
+
+
+@pytest.mark.parametrize("command", ["compare", "history"])
+def test_the_headline_names_what_was_not_compared(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    command: str,
+) -> None:
+    """A gap in salaries that doubled read as no difference found in the share of yes."""
+    protocol = tmp_path / "words" / "roles.toml"
+    assert main(["init", str(protocol.parent), "--from-protocol", "roles"]) == 0
+    text = protocol.read_text("utf-8")
+    protocol.write_text(
+        text
+        + '\n[[measures]]\nname = "length_gap"\nkind = "mean_difference"\nheadline = true\n'
+        + 'attribute = "words"\nvalues = []\nby = [[]]\n'
+        + '[measures.contrast]\nfactor = "class"\nlevel = "standout"\nbaseline = "communal"\n'
+        + '\n[[instruments]]\nname = "length"\nkind = "length"\nattribute = "words"\n',
+        "utf-8",
+    )
+    for number in (1, 2):
+        model = f"planted:she=0.5,seed={number}"
+        tiltmeter.run(protocol, model, folder / f"long{number}", language="en", limit=9, samples=3)
+    capsys.readouterr()
+    found = said(folder, capsys, monkeypatch, command, "long1", "long2")
+    assert str(found["headline"]).endswith(" Not compared, so open: length_gap.")

@@ -64,7 +64,16 @@ def of_comparison(found: Comparison) -> FirstWords:
     if not rows:
         return FirstWords(NO_CLAIM, tuple(set_up_and_rules(found.set_up)))
     lead = leading(rows)
-    return FirstWords(_headline(found, rows, lead), tuple(_lede(found, lead)))
+    headline = f"{_headline(found, rows, lead)}{uncompared(found.left_out)}"
+    return FirstWords(headline, tuple(_lede(found, lead)))
+
+
+def uncompared(left_out: Sequence[str]) -> str:
+    """Names the headline measures that were not compared, to end a headline; "" if there are none.
+    left_out: lines such as "salary: a mean difference has …".
+    """
+    names = ", ".join(line.partition(":")[0] for line in left_out)
+    return f" Not compared, so open: {names}." if names else ""
 
 
 def pills(verdicts: Sequence[Verdict]) -> list[Pill]:

@@ -17,6 +17,7 @@ from .first_words import (
     detectable_of,
     difference,
     set_up_text,
+    uncompared,
     weakened,
 )
 from .histories import History, HistoryLine, HistoryStep
@@ -25,7 +26,8 @@ from .paired_runs import held_of
 
 def of_history(found: History, names: Mapping[str, str]) -> FirstWords:
     """Returns the headline and lede of a history. names: {model: its short name}."""
-    return FirstWords(_headline(found, names), tuple(_lede(found, names)))
+    headline = f"{_headline(found, names)}{uncompared(found.left_out)}"
+    return FirstWords(headline, tuple(_lede(found, names)))
 
 
 def _headline(found: History, names: Mapping[str, str]) -> str:

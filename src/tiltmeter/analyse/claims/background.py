@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ... import gold
-from ...gold import GoldPair
+from ...gold import GoldPair, majority
 from ...protocol import EVERY, MeasureSpec, Protocol
 from ...records import ADJUDICATED, Estimate
 from ...stats.judges import youden
@@ -46,7 +46,8 @@ class GoldFacts:
 class Background:
     """Facts about a run beyond its rows. gold: {claim with gold: its evidence}. plan: {subject: its
     answered and planned trials}. labelled: {(subject, mode, annotator): (labelled answers, all
-    answers)}. cut: numbers of cut-off replies. cascades: annotators of rules and a judge.
+    answers)}. cut: numbers of cut-off replies. cascades: annotators of rules and a judge. uneven:
+    {measure that people alone label: a text if its levels have unlike numbers of labels}.
     """
 
     gold: Mapping[Key, GoldFacts] = field(default_factory=dict)
@@ -54,6 +55,7 @@ class Background:
     labelled: Mapping[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
     cut: cut_replies.Counts = field(default_factory=dict)
     cascades: Collection[str] = ()
+    uneven: Mapping[str, str] = field(default_factory=dict)
 
     def of_judge(self, spec: MeasureSpec, row: Estimate) -> GoldFacts:
         """Returns gold's evidence on the judge of a claim; empty if there is no gold."""
@@ -82,7 +84,12 @@ def read_background(store: Store, protocol: Protocol, rows: Sequence[Estimate]) 
     }
     cut = cut_replies.count_cut(store, protocol)
     facts = _gold_facts(store, protocol, rows)
-    return Background(facts, _plan(store), labelled, cut, settings.cascades(store))
+    uneven = {
+        spec.name: majority.uneven_votes(store, protocol, spec)
+        for spec, row in families.headline(protocol, rows)
+        if row.instrument == labels.MAJORITY
+    }
+    return Background(facts, _plan(store), labelled, cut, settings.cascades(store), uneven)
 
 
 def claim_key(spec: MeasureSpec, row: Estimate) -> Key:

@@ -66,6 +66,18 @@ def _missing_differs(claim: Claim) -> Caution:
     )
 
 
+def pairing(claim: Claim) -> Iterator[Caution]:
+    """Yields a caution if not every item was asked on both sides: what differs may be the items."""
+    if not claim.pairing:
+        return
+    shared, number = claim.pairing
+    kind = CautionKind.PARTLY_PAIRED if shared else CautionKind.UNPAIRED
+    (factor, compared), *_ = (claim.row.contrast or {}).items()
+    level, _, baseline = compared.partition(numerals.BETWEEN)
+    slots = {"level": level, "baseline": baseline, "factor": factor, "item": claim.item}
+    yield Caution(kind, kind.text(shared=str(shared), all=str(number), **slots))
+
+
 def significant(
     nuisances: Sequence[tuple[str, Estimate, Mapping[str, float]]],
 ) -> list[tuple[str, Estimate, Mapping[str, float]]]:

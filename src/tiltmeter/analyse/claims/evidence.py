@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...protocol import MeasureSpec, Protocol, in_variant, wording
 from ...protocol.design.contrasts import nuisance_measures
-from ...protocol.design.thin_design import cues_not_asked
+from ...protocol.design.thin_design import cues_not_asked, items_by_level
 from ...records import Estimate
 from ..words import headlines, numerals, populations, reading
 from ..words.largest_shift import Moved, StratumRows, cell_of, moved
@@ -30,6 +30,8 @@ class Claim:
     selects the outputs that were counted. slots: values for a protocol's own sentence. nouns: plain
     words for its cue words and its items. sides: the raw numbers compared. matters: a difference of
     shares below this is slight. uncued: the compared factor, if no prompt states its level.
+    item: the kind of item; pairing: how many were asked on both sides, and how many in all, or ()
+    if the design pairs them all.
     """
 
     spec: MeasureSpec
@@ -50,6 +52,8 @@ class Claim:
     sides: Mapping[str, float]
     matters: float
     uncued: str
+    item: str = ""
+    pairing: tuple[int, ...] = ()
 
 
 def gather(
@@ -109,7 +113,20 @@ def gather(
             sides=_sides(row, shift),
             matters=protocol.matters / 100,
             uncued=factor if factor in uncued else "",
+            item=protocol.item,
+            pairing=_pairing(protocol, factor, row),
         )
+
+
+def _pairing(protocol: Protocol, factor: str, row: Estimate) -> tuple[int, ...]:
+    """Returns the number of items that both compared levels have, and of all; () if all have both,
+    or if no table ties items to levels.
+    """
+    items = items_by_level(protocol, factor) if reading.ends(row, factor) else {}
+    sides = [items.get(level, set()) for level in reading.ends(row, factor) or ()]
+    if not all(sides) or not sides or sides[0] == sides[1]:
+        return ()
+    return len(sides[0] & sides[1]), len(sides[0] | sides[1])
 
 
 def _sides(row: Estimate, shift: Moved | None) -> Mapping[str, float]:

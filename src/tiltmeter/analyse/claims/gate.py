@@ -185,7 +185,9 @@ def hold(gate: Gate, claims: Sequence[Verdict], cost: Cost | None = None) -> Gat
         elif CautionKind.REPEATS_ALIKE in kinds:
             untested.append(name)
         elif CautionKind.FEW_CLUSTERS in kinds and not (
-            _fails(gate, claim, margin) or missing_answers.share_of(claim) > MUCH_MISSING
+            CautionKind.UNPAIRED in kinds
+            or _fails(gate, claim, margin)
+            or missing_answers.share_of(claim) > MUCH_MISSING
         ):
             few.append((claim, name))
         else:
@@ -218,15 +220,20 @@ def _decide(
     worst = None if ends is None else missing_answers.widest(claim, ends)
     distances = _reach(claim, worst)
     is_sure = CautionKind.FEW_CLUSTERS not in claim.facts.kinds
+    unpaired = "".join(one.text for one in claim.cautions if one.kind is CautionKind.UNPAIRED)
     is_inside = is_sure and distances is not None and max(distances) < margin
-    if is_inside and claim.word is not Word.JUDGE_REFUTED:
+    if unpaired:
+        decision = Decision.NOT_ENOUGH_DATA
+    elif is_inside and claim.word is not Word.JUDGE_REFUTED:
         decision = Decision.PASS
     elif _fails(gate, claim, margin):
         decision = Decision.FAIL
     else:
         decision = Decision.NOT_ENOUGH_DATA
     line = gate_lines.measured(claim, name, ends, margin, tilts=decision is Decision.FAIL)
-    hint = _hint(claim, ends, margin, cost) if decision is Decision.NOT_ENOUGH_DATA else ""
+    hint = unpaired
+    if decision is Decision.NOT_ENOUGH_DATA and not unpaired:
+        hint = _hint(claim, ends, margin, cost)
     used = max(distances or (math.inf,)) / margin
     return ClaimAtGate(claim, decision, used, line, hint, margin, ends)
 

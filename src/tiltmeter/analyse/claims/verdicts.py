@@ -8,7 +8,7 @@ verdict; any other caveat is a caution beside it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ...protocol import Protocol
@@ -25,7 +25,7 @@ from ..words.first_sentence.situations import first_sentence
 from ..words.verdict_words import Word
 from . import cut_replies, labels_of_people
 from .background import Background, GoldFacts
-from .cautions import further_cautions, reversing_cautions, significant
+from .cautions import further_cautions, pairing, reversing_cautions, significant
 from .evidence import Claim, gather
 from .output_query import OutputQuery
 from .tested_word import items_differ, test_word
@@ -122,19 +122,25 @@ def judge(claim: Claim, background: Background) -> Verdict:
     """Returns the verdict on one claim, with its cautions."""
     row, spec = claim.row, claim.spec
     of_judge = background.of_judge(spec, row)
+    uneven = background.uneven.get(spec.name, "")
+    claim = replace(claim, missing=None if uneven else claim.missing)
     has_null = row.value is not None and spec.null is not None
     reversals = list(reversing_cautions(claim)) if has_null else []
     people = "" if of_judge.refuted else labels_of_people.disagree(claim, of_judge)
     gold_note = "" if people and row.voices else _scarce_gold(claim, of_judge)
     one_person = "" if gold_note else people
-    has_few_items = _too_few_items(row, spec.null)
+    paired = list(pairing(claim)) if has_null else []
+    unpaired = "".join(one.text for one in paired if one.kind is CautionKind.UNPAIRED)
+    has_few_items = "" if unpaired else _too_few_items(row, spec.null)
     cut_share = cut_replies.share_of(row, background.cut)
     much_cut = cut_replies.sentence(cut_share) if cut_share > cut_replies.MUCH else ""
-    word = _word(claim, of_judge, reversals, gold_note or has_few_items or one_person or much_cut)
+    open_ = list(filter(None, (unpaired, gold_note, has_few_items, one_person, much_cut)))
+    word = _word(claim, of_judge, reversals, "".join(open_))
     items = sentences.items_differ(spec, row) if word.record.items and items_differ(row) else ""
     first = [
-        *_told((CautionKind.JUDGE_REFUTED, of_judge.refuted)),
+        *_told((CautionKind.JUDGE_REFUTED, of_judge.refuted), (CautionKind.UNEVEN_VOTES, uneven)),
         *reversals,
+        *paired,
         *_told(
             (CautionKind.GOLD_SCARCE, gold_note),
             (CautionKind.TOO_FEW_ITEMS, has_few_items),
@@ -143,14 +149,9 @@ def judge(claim: Claim, background: Background) -> Verdict:
             (CautionKind.ITEMS_DIFFER, items),
         ),
     ]
-    further = further_cautions(claim, first, of_judge)
-    cautions = (*first, *further, *_plan_cautions(background, row))
-    if cut_replies.SOME < cut_share <= cut_replies.MUCH:
-        cautions = (*cautions, Caution(CautionKind.CUT, cut_replies.sentence(cut_share)))
-    open_ = [text for text in (gold_note, has_few_items, one_person, much_cut) if text]
+    cautions = (*first, *further_cautions(claim, first, of_judge), *_plan_cautions(background, row))
     reasons = _reasons(claim, word, open_, [caution.text for caution in reversals], items)
-    is_joined = row.instrument in background.cascades
-    facts = _facts(claim, word, cautions, of_judge, joined=is_joined)
+    facts = _facts(claim, word, cautions, of_judge, joined=row.instrument in background.cascades)
     return Verdict(
         word=word,
         headline=first_sentence([facts]).text,
@@ -292,3 +293,6 @@ def _plan_cautions(background: Background, row: Estimate) -> Iterator[Caution]:
     if answered < planned:
         kind = CautionKind.PARTLY_ANSWERED
         yield Caution(kind, kind.text(answered=count(answered), planned=count(planned)))
+    cut_share = cut_replies.share_of(row, background.cut)
+    if cut_replies.SOME < cut_share <= cut_replies.MUCH:
+        yield Caution(CautionKind.CUT, cut_replies.sentence(cut_share))

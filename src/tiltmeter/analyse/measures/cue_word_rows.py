@@ -13,11 +13,13 @@ from dataclasses import replace
 from ...protocol import MeasureSpec
 from ...protocol.design.cue_words import CueWords
 from ...records import Estimate, Population
+from ...stats import rates
 from ...stats.crossed.populations import TWO_WAY, Inference, Populations, populations
 from ...stats.crossed.words import FEW_WORDS, LEAST_WORDS
 from ...stats.quantiles import normal_quantile, t_quantile
 from ...stats.rates import FEW_CLUSTERS
 from ...stats.results import Interval, Test
+from ...stats.shuffles.resampling import CANNOT_REACH
 from ..counts.count_table import CountTable, Key
 from ..counts.prompt_counts import PromptCounts, prompt_counts
 from .estimate_rows import by_t, finite
@@ -108,8 +110,8 @@ def with_cue_words(
         return replace(estimate, population=population)
     population["df"] = round(chosen.df, 3)
     few_words = (FEW_WORDS_CODE,) if prompts.fewest < FEW_WORDS else ()
-    cautions = _without_few_items(estimate) if is_few else estimate.cautions
-    row = replace(estimate, population=population, cautions=(*cautions, *few_words))
+    kept = _without_few_items(estimate) if is_few else estimate
+    row = replace(kept, population=population, cautions=(*kept.cautions, *few_words))
     return _over_words(row, chosen, OVER_WORDS if is_few else TWO_WAY, ratio)
 
 
@@ -137,15 +139,25 @@ def with_few_items(estimate: Estimate, prompts: PromptCounts | None, test: Test 
         p_these_adjusted=None,
         p_like_these=estimate.p,
     )
-    row = replace(estimate, population=population, cautions=_without_few_items(estimate))
+    row = replace(_without_few_items(estimate), population=population)
     if these is not None and these.p is not None:
         row = _over_words(row, these, IN_THESE_ITEMS)
     return row if test is None else replace(row, p=finite(test.p), test=test.method)
 
 
-def _without_few_items(estimate: Estimate) -> tuple[str, ...]:
-    """Returns the row's cautions except that of few items, as the row is about these items only."""
-    return tuple(code for code in estimate.cautions if code != FEW_ITEMS_CODE)
+def _without_few_items(estimate: Estimate) -> Estimate:
+    """Removes the caution of few items and what the note says of a test over items, as the row is
+    about these items only.
+    """
+    few = rates.few_clusters(estimate.clusters or 0)
+    note = _without_parts(estimate.note, few.text if few else CANNOT_REACH)
+    codes = tuple(code for code in estimate.cautions if code != FEW_ITEMS_CODE)
+    return replace(estimate, cautions=codes, note=_without_parts(note, CANNOT_REACH))
+
+
+def _without_parts(note: str, end: str) -> str:
+    """Removes the parts of a note that end with some words."""
+    return "; ".join(part for part in note.split("; ") if not part.endswith(end))
 
 
 def fit_prompts(
@@ -197,4 +209,5 @@ def _over_words(estimate: Estimate, chosen: Inference, test: str, ratio: bool = 
         return row
     degrees = max(2, round(chosen.df) + 1)
     by_words = Interval(row.value, None, None, method, se=chosen.se, clusters=degrees)
-    return replace(row, p=chosen.p, test=test, detect=by_t(by_words, ratio=ratio))
+    note = _without_parts(row.note, CANNOT_REACH)  # of the test that this one replaces
+    return replace(row, p=chosen.p, test=test, detect=by_t(by_words, ratio=ratio), note=note)

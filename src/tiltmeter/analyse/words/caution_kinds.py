@@ -48,6 +48,7 @@ class CautionKind(StrEnum):
     JUDGE_REFUTED = ("judge_refuted", "", "", True)
     BOUNDS_HOLD_NULL = ("bounds_hold_null", "", "", False, True)
     MISSING_DIFFERS = ("missing_differs", "", "", False, True)
+    UNEVEN_VOTES = "uneven_votes"  # people gave one level more labels per output
     REVERSES = "reverses"  # a factor that is no question reverses the direction
     PARTS_OPPOSE = "parts_oppose"
     GOLD_SCARCE = (
@@ -62,6 +63,20 @@ class CautionKind(StrEnum):
         "cannot be told: so few items can show no difference",
         *(False, False),
         "{items} cannot show any difference{family}: at least {needed} are needed.",
+    )
+    UNPAIRED = (
+        "unpaired",
+        "",
+        "cannot be told: the two sides were asked different things, so what differs may be the "
+        "prompts' subject, not the cue",
+        *(False, False),
+        "No {item} was asked for both {level} and {baseline}: the two sides were asked different "
+        "things, so what differs may be the prompts' subject, not {factor}.",
+    )
+    PARTLY_PAIRED = (
+        *("partly_paired", "", "", False, False),
+        "{item}: {shared} of {all} were asked for both {level} and {baseline}. The others were "
+        "asked on one side alone, so a part of what differs may be their subject, not {factor}.",
     )
     REPEATS_ALIKE = (  # so that likeness has nothing to be held against
         "repeats_alike",

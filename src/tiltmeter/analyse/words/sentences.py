@@ -17,6 +17,7 @@ from ...protocol import EVERY, MeasureSpec, Protocol
 from ...records import Estimate
 from ...stats.results import count_of
 from . import headlines, numerals, reading
+from .first_sentence.facts import Strength, strength
 from .verdict_words import Word
 
 # where no item got two answers at one level, as at temperature 0
@@ -61,6 +62,8 @@ def verdict(
     number = f"the {noun} is {reading.number(row, spec)}{_level(row)}{_by_gold(row)}{_look(row)}"
     numbers = f"{number}, {chance(row)}"
     label = chip(word, spec, row)
+    if label != word.chip and strength(row) is Strength.WEAK:
+        label = f"{Strength.WEAK} {label.removeprefix('tilts ')}"
     reason = no_answers(row) if row.outcomes else f"{row.note or 'no reason stored'}."
     return word.record.sentence.format(
         subject=f"{row.subject} ({about})" if about else row.subject,

@@ -111,7 +111,8 @@ class PromptColumns:
 class TableNames:
     """The user's description of a table: its columns ("" to detect them), the sheet of a
     spreadsheet, the words offered as answers (`A,B` or `LANGUAGE:A,B`), and the measured thing (""
-    or LENGTH). cue: one column, or several with commas.
+    or LENGTH). cue: one column, or several with commas. unpaired: True to accept items of which
+    none has two levels of the cue.
     """
 
     prompt: str = ""
@@ -120,6 +121,7 @@ class TableNames:
     sheet: str = ""
     options: tuple[str, ...] = ()
     measure: str = ""
+    unpaired: bool = False
 
 
 class _Columns(NamedTuple):
@@ -150,6 +152,7 @@ def read(path: Path, named: TableNames) -> PromptColumns:
     _, prompt, cues, item, spoken, _, words, added = columns
     parts = [item, spoken] if spoken else [item]
     cautions = [lost_letters(cell for row in table for cell in row.values())]
+    cautions.append(_without_partners(path.name, columns, named.unpaired))
     cautions += [] if words else [caution(columns.rows, prompt, parts, cues[0])]
     rows, (prompt, item, words, *cues) = _renamed(columns)
     prompts: dict[str, list[str]] = {}
@@ -262,6 +265,38 @@ def _refuse_untold(name: str, prompt: str, cue: str, item: str, columns: Sequenc
             f"texts differ in more than the cue's words. {perhaps} add a column, such as 'item' "
             "with the same number for the prompts of a pair, or type: --item COLUMN"
         )
+
+
+def _without_partners(name: str, columns: _Columns, is_accepted: bool) -> str:
+    """Returns a caution on items without all levels of the first cue; "" if all have them. Raises
+    UsageError if no item has two levels, unless that is accepted.
+    """
+    item, cue = columns.item, columns.cues[0]
+    levels: dict[str, set[str]] = {}
+    for row in columns.rows:
+        levels.setdefault(row[item], set()).add(row[cue])
+    all_levels = " and ".join(dict.fromkeys(row[cue] for row in columns.rows))
+    several = "both" if len({row[cue] for row in columns.rows}) == 2 else "two of"
+    no_pairs = f"{name}: no value of '{item}' has prompts for {several} {all_levels}."
+    most = max(map(len, levels.values()))
+    lacking = [value for value, of in levels.items() if len(of) < most]
+    if most < 2 and not is_accepted:
+        raise UsageError(
+            f"{no_pairs} Both sides would be asked different things, and what differs may be the "
+            f"prompts' subject, not '{cue}'. Give each {item} a prompt for {all_levels}. Or, if "
+            "pairs are there under two words (such as Elektrikerin and Elektriker), add a column, "
+            "such as 'pair', with the same number for the prompts of a pair, and type: --item pair."
+            " To go on without pairs, type also: --unpaired"
+        )
+    if most < 2:
+        return f"{no_pairs} What differs may be the prompts' subject, not '{cue}'."
+    if not lacking:
+        return ""
+    return (
+        f"{len(levels) - len(lacking)} of {len(levels)} values of {item} have prompts for "
+        f"{all_levels}; the others have not ({names_of(lacking)}), and a part of what "
+        "differs may be their subject. Complete or remove them."
+    )
 
 
 def _refuse_rows(name: str, rows: Sequence[Row], columns: Sequence[str]) -> None:

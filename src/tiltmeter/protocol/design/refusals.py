@@ -82,7 +82,9 @@ def with_derived_measures(measures: Iterable[MeasureSpec]) -> Iterator[MeasureSp
         yield spec
         for ending, values in _VALUES.items():
             derived = derived_measure(spec, ending)
-            compared = (spec.attribute, spec.contrast, spec.where, ending)
+            # an output is no answer whatever is measured, so one claim says it for all
+            measured = spec.attribute if ending == REFUSED else ""
+            compared = (measured, spec.contrast, spec.where, ending)
             if derived is None or (spec.contrast, spec.where, values[0]) in declared:
                 continue
             if compared not in attributes and derived.name not in names:

@@ -8,7 +8,7 @@ from ... import row_files
 from ...languages.letters import NAME
 from ...languages.patterns import lazy
 from .. import Protocol
-from .tables import MITIGATED, SYSTEM, Row
+from .tables import MITIGATED, SEVERAL, SYSTEM, Row
 
 FEW_ITEMS = 9  # below, an interval over items says little (docs/explanation/statistics.md)
 MOST_NAME_WORDS = 3
@@ -22,9 +22,10 @@ _NAMES = lazy(
 
 
 def thin_design(protocol: Protocol) -> list[str]:
-    """Returns sentences: on too few items, on each compared factor with a level of a single name or
-    with the same words at two levels, and on each factor that no prompt contains; [] if none of
-    these applies. Items that are the levels of a factor are never too few.
+    """Returns sentences: on levels without a common item, on too few items, on each compared factor
+    with a level of a single name or with the same words at two levels, and on each factor that no
+    prompt contains; [] if none of these applies. Items that are the levels of a factor are never
+    too few.
     """
     unasked = (
         f"{NO_CUE}: nothing of {' or '.join(columns)} stands in it, and it is the same for all "
@@ -32,7 +33,7 @@ def thin_design(protocol: Protocol) -> list[str]:
         for factor, columns in cues_not_asked(protocol).items()
     )
     lone, shared = _lone_names(protocol), _shared_words(protocol)
-    return [*_few_items(protocol), *lone, *shared, *unasked]
+    return [*_unpaired(protocol), *_few_items(protocol), *lone, *shared, *unasked]
 
 
 def lost_letters(protocol: Protocol) -> list[str]:
@@ -103,6 +104,34 @@ def compared_factors(protocol: Protocol) -> list[str]:
     """Returns the factors that measures contrast, in the design's order."""
     factors = {spec.contrast.get("factor") for spec in protocol.measures if spec.contrast}
     return list(filter(factors.__contains__, protocol.factors))
+
+
+def items_by_level(protocol: Protocol, factor: str) -> dict[str, set[str]]:
+    """Returns {level of a factor: its items}; {} if no table ties items to levels, or if the items
+    are the outputs themselves (files), of which no prompt is known.
+    """
+    item = protocol.item
+    is_tied = any({factor, item} <= table[0].keys() for table in protocol.tables)
+    if factor == item or not is_tied or protocol.prompt == f"{{{item}}}":
+        return {}
+    items: dict[str, set[str]] = {}
+    for cell in protocol.cells:
+        for level in cell[factor].split(SEVERAL):
+            items.setdefault(level, set()).add(cell[item])
+    return items
+
+
+def _unpaired(protocol: Protocol) -> Iterator[str]:
+    """Yields a sentence per factor of a headline whose levels have no item in common."""
+    contrasts = [spec.contrast or {} for spec in protocol.measures if spec.headline]
+    for factor in dict.fromkeys(contrast.get("factor", "") for contrast in contrasts):
+        items = items_by_level(protocol, factor)
+        if len(items) > 1 and sum(map(len, items.values())) == len(set().union(*items.values())):
+            yield (
+                f"There are no pairs: each {protocol.item} is asked for one level of {factor} "
+                f"alone, so what differs may be the prompts' subject, not {factor}. Give the "
+                "prompts of a pair the same number in a column, and name it as the item."
+            )
 
 
 def _few_items(protocol: Protocol) -> Iterator[str]:

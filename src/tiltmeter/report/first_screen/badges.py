@@ -85,9 +85,10 @@ def _qualifying_badges(
         unread = f"! {numerals.percent(missing.unread)} not read"
         without = f": no words of {' and '.join(names)}" if (names := _wordless(protocol)) else ""
         yield Badge("open", f"{unread}{without}", query=missing.unread_query)
-    share, query = _missing_of_headline(judged) or (missing.share, missing.query)
+    headline, in_all = _missing_of_headline(judged), (missing.share, missing.query)
+    share, query = headline or in_all
     if share:
-        yield Badge("plain", f"{share} no answer", query=query)
+        yield Badge("plain", f"{share} no answer{'' if headline else ' in all'}", query=query)
     if labels.exist(store):
         attributes = {one.claim.spec.attribute for one in judged}
         by_people = attributes & {*majority.attributes_by_people(store, protocol)}

@@ -18,10 +18,9 @@ MOST_NAMED = 4  # people with a number each
 OUTSIDE = "The number lies outside of these, since outputs without a majority drop out of it."
 
 
-def lines(store: Store, protocol: Protocol, lead: Verdict, *, for_page: bool) -> Iterator[str]:
-    """Yields people's agreement; the number of `lead` from each person's labels alone, on a page or
-    if no two of these numbers have the headline between them; and, per person who disagrees, the
-    number without that person's labels.
+def lines(store: Store, protocol: Protocol, lead: Verdict) -> Iterator[str]:
+    """Yields people's agreement; the number of `lead` from each person's labels alone; and, per
+    person who disagrees, the number without that person's labels.
     """
     if not labels.have_human(store):
         return
@@ -31,15 +30,13 @@ def lines(store: Store, protocol: Protocol, lead: Verdict, *, for_page: bool) ->
             f"{agreement.shared:,} outputs that several labelled."
         )
         if agreement.attribute == lead.claim.spec.attribute:
-            yield from _numbers_alone(store, protocol, lead, for_page=for_page)
+            yield from _numbers_alone(store, protocol, lead)
             for person in agreement.named:
                 yield from _number_without(store, protocol, lead, person)
 
 
-def _numbers_alone(
-    store: Store, protocol: Protocol, lead: Verdict, *, for_page: bool
-) -> Iterator[str]:
-    """Yields a sentence with each person's own number, if it needs to be said and two have one."""
+def _numbers_alone(store: Store, protocol: Protocol, lead: Verdict) -> Iterator[str]:
+    """Yields a sentence with each person's own number, if two have one."""
     people = majority.labellers(store, lead.claim.spec.attribute)
     alone = {
         person: row
@@ -52,8 +49,6 @@ def _numbers_alone(
         return
     rest = ""
     is_outside = not min(values) <= headline <= max(values)
-    if not (for_page or is_outside):
-        return
     if len(alone) > MOST_NAMED:
         ends = sorted(alone.items(), key=lambda one: one[1].value or 0.0)
         alone = dict((ends[0], ends[-1]))

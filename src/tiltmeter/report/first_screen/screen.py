@@ -64,7 +64,7 @@ def screen(
     sentence = first_sentence([one.facts for one in judged])
     spoken = [one for facts in sentence.claims for one in judged if one.facts is facts]
     lead = spoken[0]
-    people = labelling_people.lines(store, protocol, lead, for_page=for_page)
+    people = labelling_people.lines(store, protocol, lead)
     lines = [*lede(spoken, judged), *((text, "") for text in people)]
     first = Screen(
         line=line,

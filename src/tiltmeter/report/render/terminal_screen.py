@@ -104,8 +104,7 @@ def _grid(content: Content, shown: Sequence[Finding], width: int) -> Grid:
     for name, one in zip(names, shown, strict=True):
         if several and one.what != heading:
             heading = one.what
-            title = one.what.partition(";")[0].partition(" (")[0]
-            table.add_row(Text(title, "dim"), *[""] * (4 if with_interval else 3))
+            table.add_row(Text(_title(one), "dim"), *[""] * (4 if with_interval else 3))
         verdict = f"{one.verdict.symbol} {one.chip}"
         interval = [one.interval] if with_interval else []
         table.add_row(*map(Text, (name, verdict, one.value, *interval, one.p)))
@@ -120,16 +119,25 @@ def _name(content: Content, finding: Finding) -> str:
     return label
 
 
+def _title(finding: Finding) -> str:
+    """Returns the title of a claim's measure, without its null value and remarks."""
+    return finding.what.partition(";")[0].partition(" (")[0]
+
+
 def _cautions(content: Content) -> Iterator[str]:
     """Yields, each once, the cautions that the lede does not contain."""
     lede = " ".join(content.screen.lede)
     texts: dict[str, list[Finding]] = {}
+    several = len({finding.measure for finding in content.findings}) > 1
     for finding in content.findings:
         for text in finding.warnings:
             if text not in lede:
                 texts.setdefault(text, []).append(finding)
     for text, concerned in texts.items():
         some = len(concerned) < len(content.findings)
-        about = ", ".join(_name(content, one) for one in concerned[:2]) if some else ""
-        more = f" and {len(concerned) - 2} more" if some and len(concerned) > 2 else ""
-        yield f"{about}{more}: {text}" if about else text
+        titles = {_title(one) for one in concerned}
+        title = titles.pop() if several and len(titles) == 1 else ""
+        names = list(dict.fromkeys(filter(None, (_name(content, one) for one in concerned))))
+        more = f" and {len(names) - 2} more" if len(names) > 2 else ""
+        about = " · ".join(filter(None, (title, f"{', '.join(names[:2])}{more}"))) if some else ""
+        yield f"{about}: {text}" if about else text

@@ -31,6 +31,7 @@ SIGN_FLIPS = frozenset(
     for test in (SIGN_FLIP, SIGN_FLIP_ENUMERATED, SIGN_FLIP_SAMPLED)
     for end in ("", OVER_LOOKS)
 )
+CANNOT_REACH = "this test cannot reach p < .05"  # ends a part of a note
 SHUFFLE = "outcomes shuffled inside items, studentised"
 FEW_OUTPUTS_A_SIDE = 4  # median outputs per item, below which unequal sides break the sign flip
 
@@ -73,8 +74,8 @@ def sign_flip(
     if nonzero.size <= ENUMERATED:
         smallest_p = 2.0 ** (1 - nonzero.size)
         note = (
-            f"only {count_of(nonzero.size, 'item')} differ{'s' if nonzero.size == 1 else ''}; "
-            "this test cannot reach p < .05 with so few"
+            f"only {count_of(nonzero.size, 'item')} differ{'s' if nonzero.size == 1 else ''}, so "
+            f"{CANNOT_REACH}"
             if nonzero.size < 6
             else None
         )
@@ -241,7 +242,7 @@ def permuted_means(
         chosen = np.array(list(combinations(range(values.size), a.size)), dtype=np.intp)
         p = float((np.abs(values[chosen].sum(axis=1) - centre) >= threshold).mean())
         smallest_p = (2.0 if a.size == b.size else 1.0) / splits
-        warning = f"only {splits} ways to split so few; this test cannot reach p < .05"
+        warning = f"only {splits} ways to split so few, so {CANNOT_REACH}"
         note, method = warning if smallest_p > 0.05 else None, "permutation of means, enumerated"
         return Test(value, p, method, smallest_p=smallest_p, draws=splits, note=note)
     if generator is None:

@@ -153,7 +153,7 @@ def brief_clause(facts: ClaimFacts, *, model: bool, counted: bool = False) -> st
             f"{slots['share']}{slots['unit']} for {slots['level']}, {slots['other_share']} for "
             f"{slots['baseline']}"
         )
-    elif counted and "level" in facts.slots and "share" in facts.slots:
+    elif counted and {"counted", "level", "share"} <= {*facts.slots}:
         text = f"“{facts.slots['counted']}” for {facts.slots['level']} {numbers(facts)}"
     elif "level" in facts.slots and "share" in facts.slots:
         text = f"{facts.slots['level']} {numbers(facts)}"

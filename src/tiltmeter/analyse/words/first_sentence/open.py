@@ -38,7 +38,7 @@ def none(claims: Claims) -> Clause:
         are_alike = len(group) == number or is_equal(lead)
         begins = _in_comparisons(claims, "" if are_alike else "farthest apart, ")
     texts_short = (
-        brief_clause(lead, model=len(claims.models) > 1)
+        brief_clause(lead, model=len(claims.models) > 1, counted=True)
         if group == [lead] and number > 1
         else inside
     )
@@ -71,7 +71,10 @@ def alone(claims: Claims) -> list[str]:
     names = [place_name(facts, claims.tested) for facts in facts_alone]
     if not names or not all(names):
         return []
-    return [f"taken alone, {join_names(names)} would stand out"]
+    noun = "difference" if claims.lead.spec.contrast or claims.lead.spec.reference else "tilt"
+    places = [name if name.startswith("in ") else f"for {name}" for name in names]
+    plural = "s" if len(names) > 1 else ""
+    return [f"taken alone, the {noun}{plural} {join_names(places)} would stand out"]
 
 
 def is_none(claims: Claims) -> bool:
