@@ -101,7 +101,7 @@ def _present_readers(names: Iterable[str], present: Iterable[str]) -> dict[str, 
     with a judge that they ask if they are unsure.
     """
     parsed = [(name, parts) for name in present if (parts := _RULE.fullmatch(name))]
-    readers = {}
+    readers: dict[str, str] = {}
     for name in names:
         old = _RULE.fullmatch(name)
         for annotator, new in parsed:
