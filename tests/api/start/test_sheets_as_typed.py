@@ -126,3 +126,24 @@ def test_a_row_too_few_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
     api.run("p.toml", "planted:protocol=p.toml", "out", samples=5)
     cautions = {one.code: one.text for one in api.open_run("out").verdicts()[0].cautions}
     assert "Job: 11 of 12 were asked for both f and m." in cautions["partly_paired"]
+
+
+def test_a_value_in_two_spellings_is_one_level(capsys: pytest.CaptureFixture[str]) -> None:
+    """“F” was a group of one prompt, which led the report."""
+    table = rows()
+    table[12]["Gender"], table[13]["Gender"], table[23]["Job"] = "F", "m ", " Librarian"
+    table[3]["Prompt"] += " "  # a prompt stays as it is typed
+    assert main(["init", "p.toml", "--from", write("p.csv", table)]) == 0
+    said = capsys.readouterr().out
+    assert "Gender “F” (row 13) as “f”, Gender “m ” (row 14) as “m”" in said
+    assert "Job “ Librarian” (row 24) as “librarian”" in said
+    api.run("p.toml", "planted:protocol=p.toml", "out", samples=2)
+    prompts = {row["prompt"] for row in api.open_run("out").outputs.to_dicts()}
+    assert {row["Prompt"] for row in table} == prompts
+    rows_of = api.open_run("out").analyse()
+    assert {level for row in rows_of for level in (row.contrast or {}).values()} <= {
+        "f",
+        "m",
+        "f − m",
+        "m − f",
+    }

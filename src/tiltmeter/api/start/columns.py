@@ -16,6 +16,7 @@ PROMPTS = ("prompt", "question", "text", "input", "instruction")
 CUES = ("group", "gender", "sex", "race", "ethnicity", "cue", "age", "religion", "nationality")
 ITEMS = ("item", "pair", "pair_id", "template", "template_id", "topic", "scenario", "job")
 MAX_LEVELS = 12  # a column with more values is no cue
+MOST_NAMED = 6  # cells in a caution
 NAME_OF_COLUMN = re.compile(rf"[^\W\d]{letters.NAME}|[^\W\d]")
 _TOKENS = re.compile(r"\w+|[^\w\s]")
 
@@ -52,6 +53,27 @@ def few_valued(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
     return sorted(
         few, key=lambda n: (0,) if n.lower() in CUES else (1, n.lower() in ITEMS, values[n])
     )
+
+
+def fold_spellings(rows: Sequence[Row], columns: Sequence[str]) -> tuple[list[Row], str]:
+    """Gives values that differ only in case or blanks their most frequent spelling, in columns of
+    few values. Returns the rows, and a caution that names the cells; "" if none was changed.
+    """
+    changed: dict[int, Row] = {}
+    texts = []
+    for column in columns:
+        counts = Counter(row[column] for row in rows if row[column].strip())
+        spellings = {value.strip().casefold(): value for value, _ in reversed(counts.most_common())}
+        if not len(spellings) < len(counts) or len(spellings) > MAX_LEVELS:
+            continue
+        for number, row in enumerate(rows):
+            usual = spellings.get(row[column].strip().casefold(), row[column]).strip()
+            if usual and usual != row[column]:
+                changed[number] = {**changed.get(number, row), column: usual}
+                texts.append(f"{column} “{row[column]}” (row {number + 1}) as “{usual}”")
+    more = f", and {len(texts) - MOST_NAMED} more" if len(texts) > MOST_NAMED else ""
+    note = f"Read as one value: {', '.join(texts[:MOST_NAMED])}{more}." if texts else ""
+    return [changed.get(number, row) for number, row in enumerate(rows)], note
 
 
 def find_item(rows: Sequence[Row], cue: str, columns: Sequence[str]) -> str:

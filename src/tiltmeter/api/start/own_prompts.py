@@ -21,6 +21,7 @@ from .columns import (
     find_cue,
     find_item,
     find_prompt,
+    fold_spellings,
 )
 from .offered import language_of_prompts
 from .spoken import LANGUAGE, find_languages, offered_words
@@ -147,11 +148,13 @@ class _Columns(NamedTuple):
 def read(path: Path, named: TableNames) -> PromptColumns:
     """Reads a table of prompts. Raises UsageError with the unclear column and what to type."""
     table = _rows(path, named.sheet)
-    columns = _with_words(_columns(path.name, table, named))
+    prompts_in = named.prompt or find_prompt(table, list(table[0]))
+    folded, spellings = fold_spellings(table, [name for name in table[0] if name != prompts_in])
+    columns = _with_words(_columns(path.name, folded, named))
     left_out = tuple(name for name in table[0] if name not in columns.used)
     _, prompt, cues, item, spoken, _, words, added = columns
     parts = [item, spoken] if spoken else [item]
-    cautions = [lost_letters(cell for row in table for cell in row.values())]
+    cautions = [spellings, lost_letters(cell for row in table for cell in row.values())]
     cautions.append(_without_partners(path.name, columns, named.unpaired))
     cautions += [] if words else [caution(columns.rows, prompt, parts, cues[0])]
     rows, (prompt, item, words, *cues) = _renamed(columns)
