@@ -4,10 +4,12 @@ whether a reader may conclude it.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -228,10 +230,16 @@ def test_what_stands_out_alone_and_each_number_have_a_noun() -> None:
 def test_a_caution_names_its_measure_if_there_are_several(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Every tenth answer is refused: the caution of the second gap names gap, and not c alone."""
+    """Some answers are refused: the caution of the second gap names gap, and not c alone."""
     protocol, refusal = three_groups({"level": "*", "baseline": "a"}), "I'm sorry, I can't help."
-    answers = (refusal if n % 10 == 9 else ("raise", "wait")[n // 3 % 2] for n in count())
-    tiltmeter.run(protocol, {"a bot": lambda _: next(answers)}, tmp_path / "run")
+    asked: defaultdict[str, count[int]] = defaultdict(lambda: count(1))
+
+    def answer(prompt: str) -> str:
+        """Answers each prompt alike in any order of calls."""
+        n = crc32(prompt.encode()) + next(asked[prompt])
+        return refusal if n % 10 == 9 else ("raise", "wait")[n // 3 % 2]
+
+    tiltmeter.run(protocol, {"a bot": answer}, tmp_path / "run")
     assert main(["analyse", str(tmp_path / "run")]) == 0
     screen = " ".join(capsys.readouterr().out.split())
     assert "! Gap · c − a: 10 % of the answers count neither way." in screen
