@@ -133,12 +133,14 @@ def _with_run(typed: AnnotateValues) -> AnnotateValues:
         return typed
     run_folder = _run_of(typed)
     from ..api import Run
+    from ..api.options import forms
     from ..api.start import own_outputs
 
-    if not _is_run(run_folder):
-        from ..api.options import forms
-
-        own_outputs.start(folder, run_folder, typed.question, forms.names(typed.values))
+    values = forms.names(typed.values) if typed.values else []
+    if _is_run(run_folder):
+        own_outputs.refuse_other(Run(run_folder), typed.question, values)
+    else:
+        own_outputs.start(folder, run_folder, typed.question, values)
     click.echo(own_outputs.describe(folder, Run(run_folder).protocol))
     return replace(typed, run=str(run_folder))
 

@@ -117,6 +117,14 @@ def test_without_a_manifest_it_is_said_that_pictures_are_independent(
     monkeypatch.setattr(annotating, "serve", lambda *_: None)
     assert main(["annotate", "pics", "--annotator", "ann"]) == 0
     assert capsys.readouterr().out.startswith("60 pictures. They count as independent")
+    other = ["--question", "Skin tone?", "--values", "dark,light"]  # it was ignored without a word
+    assert main(["annotate", "pics", "--annotator", "ann", *other]) == 2
+    said = capsys.readouterr().err
+    assert f"pics-labelled asks “{QUESTION}” (" in said and "add --out with a new name" in said
+    same = ["--question", QUESTION, "--values", ",".join(VALUES)]
+    assert main(["annotate", "pics", "--annotator", "ann", *same]) == 0
+    (pictures / "._IMG_0000.png").write_bytes(b"a companion file of macOS")
+    assert len(start(pictures, Path("again"), QUESTION, VALUES).protocol.levels["file"]) == 60
 
 
 @pytest.mark.parametrize(

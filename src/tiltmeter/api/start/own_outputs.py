@@ -37,7 +37,11 @@ def start(folder: Path, out: Path, question: str, values: Sequence[str]) -> Run:
             'tiltmeter annotate pictures --question "Who leads?" --values woman,man,unclear '
             "--annotator ann --out labelled"
         )
-    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in (*PICTURES, *TEXTS))
+    files = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.suffix.lower() in (*PICTURES, *TEXTS) and not path.name.startswith("._")
+    )
     pictures = [path for path in files if path.suffix.lower() in PICTURES]
     if not files:
         raise UsageError(f"{folder} holds no pictures ({', '.join(PICTURES)}) and no .txt files.")
@@ -52,6 +56,20 @@ def start(folder: Path, out: Path, question: str, values: Sequence[str]) -> Run:
         for name, path in zip(names, files, strict=True)
     ]
     return run(declared, {declared.name: rows}, out)
+
+
+def refuse_other(run: Run, question: str, values: Sequence[str]) -> None:
+    """Raises UsageError if a run made by `start` asks people another question than the given one,
+    or offers other values; an empty question or no values ask nothing.
+    """
+    declared = run.protocol
+    (spec,) = declared.instruments
+    offered = list(spec.settings["values"])
+    if (question and question != declared.question) or (values and list(values) != offered):
+        raise UsageError(
+            f"{run.folder} asks “{declared.question}” ({', '.join(offered)}). For another question "
+            "make another run of the same files: add --out with a new name."
+        )
 
 
 def describe(folder: Path, protocol: Protocol) -> str:
