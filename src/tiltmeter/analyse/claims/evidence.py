@@ -114,14 +114,18 @@ def gather(
             matters=protocol.matters / 100,
             uncued=factor if factor in uncued else "",
             item=protocol.item,
-            pairing=_pairing(protocol, factor, row),
+            pairing=_pairing(protocol, spec, row),
         )
 
 
-def _pairing(protocol: Protocol, factor: str, row: Estimate) -> tuple[int, ...]:
+def _pairing(protocol: Protocol, spec: MeasureSpec, row: Estimate) -> tuple[int, ...]:
     """Returns the number of items that both compared levels have, and of all; () if all have both,
-    or if no table ties items to levels.
+    if no table ties items to levels, or if the levels are kinds of items.
     """
+    contrast = spec.contrast or {}
+    if "of" in contrast:
+        return ()
+    factor = contrast.get("factor", "")
     items = items_by_level(protocol, factor) if reading.ends(row, factor) else {}
     sides = [items.get(level, set()) for level in reading.ends(row, factor) or ()]
     if not all(sides) or not sides or sides[0] == sides[1]:

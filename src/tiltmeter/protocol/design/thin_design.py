@@ -124,7 +124,7 @@ def items_by_level(protocol: Protocol, factor: str) -> dict[str, set[str]]:
 def _unpaired(protocol: Protocol) -> Iterator[str]:
     """Yields a sentence per factor of a headline whose levels have no item in common."""
     contrasts = [spec.contrast or {} for spec in protocol.measures if spec.headline]
-    for factor in dict.fromkeys(contrast.get("factor", "") for contrast in contrasts):
+    for factor in dict.fromkeys(one.get("factor", "") for one in contrasts if "of" not in one):
         items = items_by_level(protocol, factor)
         if len(items) > 1 and sum(map(len, items.values())) == len(set().union(*items.values())):
             yield (
