@@ -20,15 +20,13 @@ _PICTURES = "Pictures in run/ are named by their hash; tables/outputs.csv has th
 def write(folder: Path, content: Content, people: Sequence[str], told: Mapping[str, str]) -> None:
     """Writes both files. people: the annotators that are people; told: {path: description}."""
     present = [(name, text) for name, text in told.items() if (folder / name).is_file()]
-    named = (
-        f"People who labelled are named in the run, the tables and the report: {', '.join(people)}."
-    )
+    named = f"People who labelled are named in all of it: {escape(', '.join(people))}.\n"
     lines = [
         f"# Audit: {escape(content.title)}\n",
         "Begin with report.html, which any browser opens.\n",
         *markdown_table(("file", "holds"), present),
-        *([_PICTURES] if len([*(folder / "run").iterdir()]) > 1 else []),
-        *([named + "\n"] if people else []),
+        *([_PICTURES] if (folder / "run" / "blobs").is_dir() else []),
+        *([named] if people else []),
         "## To check\n",
         f"That no file was changed: `sha256sum -c {SUMS}` in this folder (macOS: `shasum -a 256 "
         f"-c {SUMS}`). CITATION.cff is filled in by people and has no sum.\n",

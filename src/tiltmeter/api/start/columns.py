@@ -64,7 +64,7 @@ def fold_spellings(rows: Sequence[Row], columns: Sequence[str]) -> tuple[list[Ro
     for column in columns:
         counts = Counter(row[column] for row in rows if row[column].strip())
         spellings = {value.strip().casefold(): value for value, _ in reversed(counts.most_common())}
-        if not len(spellings) < len(counts) or len(spellings) > MAX_LEVELS:
+        if len(spellings) == len(counts) or len(spellings) > MAX_LEVELS:
             continue
         for number, row in enumerate(rows):
             usual = spellings.get(row[column].strip().casefold(), row[column]).strip()
@@ -72,7 +72,8 @@ def fold_spellings(rows: Sequence[Row], columns: Sequence[str]) -> tuple[list[Ro
                 changed[number] = {**changed.get(number, row), column: usual}
                 texts.append(f"{column} “{row[column]}” (row {number + 1}) as “{usual}”")
     more = f", and {len(texts) - MOST_NAMED} more" if len(texts) > MOST_NAMED else ""
-    note = f"Read as one value: {', '.join(texts[:MOST_NAMED])}{more}." if texts else ""
+    named = ", ".join(texts[:MOST_NAMED])
+    note = f"Read as one value (rows after the header): {named}{more}." if texts else ""
     return [changed.get(number, row) for number, row in enumerate(rows)], note
 
 

@@ -63,8 +63,7 @@ def refuse_other(run: Run, question: str, values: Sequence[str]) -> None:
     or offers other values; an empty question or no values ask nothing.
     """
     declared = run.protocol
-    (spec,) = declared.instruments
-    offered = list(spec.settings["values"])
+    offered = [value for spec in declared.instruments for value in spec.settings.get("values", ())]
     if (question and question != declared.question) or (values and list(values) != offered):
         raise UsageError(
             f"{run.folder} asks “{declared.question}” ({', '.join(offered)}). For another question "

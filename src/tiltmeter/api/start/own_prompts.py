@@ -6,7 +6,7 @@ offer as answers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -148,8 +148,8 @@ class _Columns(NamedTuple):
 def read(path: Path, named: TableNames) -> PromptColumns:
     """Reads a table of prompts. Raises UsageError with the unclear column and what to type."""
     table = _rows(path, named.sheet)
-    prompts_in = named.prompt or find_prompt(table, list(table[0]))
-    folded, spellings = fold_spellings(table, [name for name in table[0] if name != prompts_in])
+    named = replace(named, prompt=named.prompt or find_prompt(table, list(table[0])))
+    folded, spellings = fold_spellings(table, [name for name in table[0] if name != named.prompt])
     columns = _with_words(_columns(path.name, folded, named))
     left_out = tuple(name for name in table[0] if name not in columns.used)
     _, prompt, cues, item, spoken, _, words, added = columns
@@ -188,7 +188,7 @@ def _columns(name: str, rows: list[Row], named: TableNames) -> _Columns:
     for column in filter(None, (named.prompt, *cues, named.item)):
         if column not in columns:
             raise UnknownName(f"column of {name}", column, columns)
-    prompt = named.prompt or find_prompt(rows, columns)
+    prompt = named.prompt
     rest = [column for column in columns if column not in (prompt, named.item, *cues)]
     spoken, languages = find_languages(rows, prompt, rest)
     rest = [column for column in columns if column not in (prompt, spoken)]
